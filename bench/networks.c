@@ -1,8 +1,8 @@
 // Diffusion network benchmark: one evaluation of a full-size SD1.5 UNet at 512x512, of a unit-sized
 // Flux (one double and one single block, 1024 image and 256 text tokens), of one block of Wan 1.3B
 // (5 latent frames of 256x256: 1280 tokens, 512 of text), of one of Qwen-Image and one of each kind
-// of Z-Image (1024x1024: 4096 tokens, 512 of text), and of one layer of Qwen3-4B (512 tokens),
-// random weights. Prints GFLOP/s, the ratio to OpenBLAS's sgemm measured in turns with it, and where
+// of Z-Image (1024x1024: 4096 tokens, 512 of text), and of one layer of Qwen3-4B (512 and 4608
+// tokens), random weights. Prints GFLOP/s, the ratio to OpenBLAS's sgemm measured in turns with it, and where
 // the time goes by op family.
 //   bench/networks [--rounds N] [--device SEL] [--only TEXT] [--ops]     --ops: by op and shape
 #include "core/base/time.h"
@@ -92,6 +92,7 @@ static const network networks[] = {
       &zimage_unit,
       NULL },
     { "Qwen3-4B, 1 layer, 512 tokens", { 0 }, { 0 }, 0, 512, { 0 }, 0, { 0 }, NULL, &llm_layer },
+    { "Qwen3-4B, 1 layer, 4608 tokens", { 0 }, { 0 }, 0, 4608, { 0 }, 0, { 0 }, NULL, &llm_layer },
 };
 
 static double seconds_since(uint64_t start) { return (double) (nino_now_ns() - start) * 1e-9; }

@@ -145,6 +145,12 @@ static void print_scopes(const nino_plan *p)
     }
 }
 
+#define PUBLISHED                                                                                  \
+    "Published by kyuz0 for Qwen-Image: seconds of a whole cold run of ComfyUI with "              \
+    "Qwen-Image-2512 in bf16 on a Strix Halo,\nreading of files included "                         \
+    "(kyuz0/amd-strix-halo-comfyui-toolboxes, docs/benchmark_results.json of 11 February "         \
+    "2026).\n"
+
 // Where the tables come from and what their seconds rest on.
 static void print_head(nino_ctx *ctx, const char *profile)
 {
@@ -163,12 +169,9 @@ static void print_head(nino_ctx *ctx, const char *profile)
         "%%, attention %.0f %% of the %s peak,\n%.1f TFLOPS; memory %.0f GB/s. **These shares "
         "are assumed: nothing was measured on such a device.** ComfyUI's example\nsettings: A14B "
         "20 steps of two evaluations, the second expert from the tenth; 5B 30 steps. Peak is what "
-        "the pool holds by\nthe end of a stage, weights included: both experts stay. Published for "
-        "Qwen-Image: seconds of a whole cold run of ComfyUI with\nQwen-Image-2512 in bf16 on a "
-        "Strix "
-        "Halo (kyuz0/amd-strix-halo-comfyui-toolboxes, docs/benchmark_results.json, February "
-        "2026),\nreading of files included. Text encoders of Z-Image and FLUX.2 are bf16 with bf16 "
-        "models, else 8-bit floats.\n",
+        "the pool holds by\nthe end of a stage, weights included: both experts stay.\nText "
+        "encoders "
+        "of Z-Image and FLUX.2 are bf16 with bf16 models, else 8-bit floats.\n\n" PUBLISHED,
         p.profile, p.profile, *b->date ? " of " : "", b->date, 100 * b->efficiency_gemm,
         100 * b->efficiency_conv, 100 * b->efficiency_attn, b->peak_type, b->peak * 1e-12,
         b->bandwidth * 1e-9);
@@ -240,7 +243,7 @@ static void print_forecast_head(const char *profile)
         "its main loop can reach by the clock model of the gate (`core/op/clocks_list.h`) and its "
         "tiles fill, and by the\nassumed share of that bound (`data/devices/%s.json`), or what it "
         "moves at the profile's bandwidth if that is longer; plus scores\nand expanded weights "
-        "that go through memory, plus the launch. TFLOPS are TFLOP / seconds.\n",
+        "that go through memory, plus the launch. TFLOPS are TFLOP / seconds.\n\n" PUBLISHED,
         profile, profile);
 }
 

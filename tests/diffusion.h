@@ -75,6 +75,8 @@ typedef struct test_inputs { // host arrays; the optional ones may be NULL
     float guidance;
     nino_skip skip;
     const nino_pass *pass;
+    nino_tensor **text; // that runs keep
+    nino_run_times *times;
 } test_inputs;
 
 static inline nino_tensor *test_up(nino_stream *s, const nino_array *a)
@@ -104,7 +106,9 @@ static inline nino_array *test_forward_or(nino_stream *s, const nino_diffusion *
                        .ref_method = in->ref_method,
                        .guidance = in->guidance,
                        .skip = in->skip,
-                       .pass = in->pass };
+                       .pass = in->pass,
+                       .text = in->text,
+                       .times = in->times };
     for (int i = 0; i < in->n_refs; i++)
         refs[i] = test_up(s, in->ref[i]);
     for (int i = 0; i < in->n_controls; i++)

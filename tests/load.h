@@ -112,7 +112,7 @@ static inline void load_forget(load_model *m)
 static inline nino_status load_all(nino_backend *be, const load_model *m, nino_error *err)
 {
     for (int i = 0; i < m->n; i++)
-        if (!nino_backend_weight(be, m->w[i], err))
+        if (!nino_backend_weight(be, m->w[i], NINO_F32, err))
             return err->code;
     return be->impl->finish(be, err);
 }

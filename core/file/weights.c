@@ -31,6 +31,10 @@ static nino_status read_st(nino_weights *w, const char head[8], nino_error *err)
         st = nino_file_pread(w->fd, buf, n, 0, w->path, err);
     if (!st)
         st = nino_st_parse(buf, n, w->file_bytes, w->path, &w->header, err);
+    if (!st)
+        st = nino_st_rename(&w->header, w->path, err);
+    if (!st)
+        st = nino_weights_read_quants(w, err);
     free(buf);
     w->format = "safetensors";
     return st;
@@ -189,6 +193,7 @@ void nino_weights_unref(nino_weights **w)
         p->change.destroy(p->change.priv);
     } else {
         nino_ahead_destroy(p->ahead);
+        nino_json_doc_destroy(&p->quants);
         close(p->fd);
     }
     free(p->is_changed);

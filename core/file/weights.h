@@ -77,7 +77,7 @@ void nino_weights_read_ahead(nino_weights *w, const nino_tensor_info *t);
 // What the numbers of a scaled weight are multiplied by: 8-bit floats and integers have
 // "X.scale_weight" or, in newer files, "X.weight_scale" beside X.weight, one number or one a row.
 // The readers above do not apply it, views do. Integers without one are an error, and so is what
-// "X.comfy_quant" says and this version cannot undo.
+// "X.comfy_quant", or "_quantization_metadata" of the file, says and this version cannot undo.
 typedef struct nino_factors {
     const nino_tensor_info *rows; // a factor a row; NULL:
     float all;                    // of every row, 1 for weights that are not scaled
@@ -118,15 +118,17 @@ typedef struct nino_weights_change {
     // Whoever multiplies with a covered tensor that is quantised or of 8 bits in the file has it in
     // its new values only while it does: they are made when they are needed, every time.
     bool is_made_at_use;
+    // Tensors of 16 bits become f32, too, where they change, instead of being rounded.
+    bool is_exact;
 } nino_weights_change;
 
 // A view of base (one reference is taken) in which the covered tensors have other values; computed
 // when they are read, and rounded to the stored type where that is f32, f16 or bf16 (others become
-// f32). Takes c->priv, also on failure. NULL: out of memory.
+// f32, and those, too, where c->is_exact). Takes c->priv, also on failure. NULL: out of memory.
 nino_weights *nino_weights_changed(nino_weights *base, const nino_weights_change *c,
                                    nino_error *err);
 // For those who multiply with t and can add products beside it: t of a view that only adds some, to
-// a tensor which is quantised or of 8 bits and would become f32. *base and *stored become the file
+// a tensor which is not f32 and would become that. *base and *stored become the file
 // and its tensor, out the products. 0: t can only be read.
 int nino_weights_low_rank(nino_weights *w, const nino_tensor_info *t, nino_weights **base,
                           const nino_tensor_info **stored, nino_low_rank *out, int max);

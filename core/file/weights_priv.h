@@ -1,5 +1,6 @@
 // Internal to core/file: what a nino_weights is made of.
 #pragma once
+#include "core/base/json.h"
 #include "core/file/safetensors.h"
 
 typedef struct nino_ahead nino_ahead; // weights_ahead.c
@@ -17,12 +18,18 @@ struct nino_weights {
     nino_weights_change change;
     bool *is_changed;  // by index of info
     nino_ahead *ahead; // of a file; NULL in a view
+    // What a file says in one place about how its layers are stored; NULL: nothing, or a view.
+    nino_json_doc *quants;
 };
 
 nino_ahead *nino_ahead_create(int tensors); // NULL: out of memory
 // Before the file is closed; NULL-safe.
 void nino_ahead_destroy(nino_ahead *a);
 
+// weights_scale.c: fills w->quants of a file whose table was read.
+nino_status nino_weights_read_quants(nino_weights *w, nino_error *err);
+// st_names.c: other programs' names of text encoders in safetensors become those used here.
+nino_status nino_st_rename(nino_st_header *h, const char *file, nino_error *err);
 // Builds the table of names; refuses equal ones.
 nino_status nino_weights_build_index(nino_weights *w, nino_error *err);
 // weights_view.c: the reads of a view.

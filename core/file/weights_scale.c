@@ -1,8 +1,9 @@
 // Factors of scaled weights: 8-bit floats and integers. Names: ComfyUI's older checkpoints
-// (scale_weight) and comfy/quant_ops.py of newer ones (weight_scale, comfy_quant).
+// (scale_weight) and comfy/quant_ops.py of newer ones (weight_scale, comfy_quant, and utils.py,
+// convert_old_quants(): _quantization_metadata).
 #include "core/base/error.h"
 #include "core/base/json.h"
-#include "core/file/safetensors.h"
+#include "core/file/weights_priv.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 
 enum { MOST_QUANT = 4096 }; // bytes of a comfy_quant tensor
+static const char quants_key[] = "_quantization_metadata";
 
 typedef struct place {
     const nino_weights *w;
@@ -58,6 +60,29 @@ static nino_status check_format(const place *p, const nino_json *root, nino_erro
     return NINO_OK;
 }
 
+nino_status nino_weights_read_quants(nino_weights *w, nino_error *err)
+{
+    char where[192];
+    const char *text = nino_weights_meta(w, quants_key);
+    if (!text)
+        return NINO_OK;
+    nino_tensor_where(where, w->path, quants_key, sizeof(quants_key) - 1);
+    return nino_json_parse(text, strlen(text), where, NULL, &w->quants, err);
+}
+
+// What the file's metadata say about X.weight: {"layers": {"X": ...}}.
+static nino_status check_metadata(place *p, nino_error *err)
+{
+    const nino_json_doc *doc = nino_weights_base((nino_weights *) p->w)->quants;
+    const nino_json *layers = doc ? nino_json_get(doc->root, "layers") : NULL;
+    const size_t len = strlen(p->t->name);
+    if (!layers || len < 7 || len > 1024 || strcmp(p->t->name + len - 7, ".weight") != 0)
+        return NINO_OK;
+    snprintf(p->name, sizeof(p->name), "%.*s", (int) len - 7, p->t->name);
+    const nino_json *layer = nino_json_get(layers, p->name);
+    return layer ? check_format(p, layer, err) : NINO_OK;
+}
+
 // What X.comfy_quant, the bytes of a JSON object, says about X.weight.
 static nino_status check_quant(place *p, nino_error *err)
 {
@@ -65,7 +90,7 @@ static nino_status check_quant(place *p, nino_error *err)
     nino_json_doc *doc = NULL;
     char *text;
     if (!q)
-        return NINO_OK;
+        return check_metadata(p, err);
     if (q->dtype != NINO_U8 || q->bytes > MOST_QUANT)
         return fail_here(p, NINO_ERR_FORMAT, "it is not a short text", err);
     if (!(text = malloc((size_t) q->bytes + 1)))
@@ -110,10 +135,10 @@ nino_status nino_weights_scale(const nino_weights *w, const nino_tensor_info *t,
     const bool is_float = t->dtype == NINO_F8_E4M3 || t->dtype == NINO_F8_E5M2;
     place p = { .w = w, .t = t };
     *out = (nino_factors){ .all = 1 };
-    if (!is_float && t->dtype != NINO_I8)
+    if (!is_float && t->dtype != NINO_I8 && t->dtype != NINO_U8)
         return NINO_OK;
     const nino_status st = check_quant(&p, err);
-    if (st)
+    if (st || t->dtype == NINO_U8) // which holds 4-bit numbers: no format that is known
         return st;
     for (int i = 0; i < 2; i++) {
         const nino_tensor_info *f = beside(&p, names[i]);

@@ -112,6 +112,11 @@ static void weights_view_enlarge(const nino_weights *w, nino_tensor_info *t)
             t->dim[i] = dim[i];
 }
 
+static bool is_16_bit(const nino_tensor_info *t)
+{
+    return t->dtype == NINO_F16 || t->dtype == NINO_BF16;
+}
+
 // Copies the base's table; names stay in the base's arena.
 static nino_status copy_table(nino_weights *w, nino_error *err)
 {
@@ -136,7 +141,7 @@ static nino_status copy_table(nino_weights *w, nino_error *err)
             continue;
         weights_view_enlarge(w, t);
         const nino_shape shape = nino_shape_make(t->rank, t->dim);
-        if (t->dtype != NINO_F16 && t->dtype != NINO_BF16)
+        if (!is_16_bit(t) || w->change.is_exact)
             t->dtype = NINO_F32;
         t->bytes = (uint64_t) nino_shape_count(&shape) * nino_dtype_size(t->dtype);
         nino_tensor_info_set_dense(t);
@@ -190,7 +195,7 @@ int nino_weights_low_rank(nino_weights *w, const nino_tensor_info *t, nino_weigh
     if (!w->base || !w->is_changed[t - w->header.infos] || !w->change.low_rank)
         return 0;
     const nino_tensor_info *b = base_info(w, t);
-    if (!is_narrow(b))
+    if (!is_narrow(b) && !(w->change.is_exact && is_16_bit(b)))
         return 0;
     for (int i = 0; i < t->rank; i++)
         if (t->dim[i] != b->dim[i])

@@ -314,7 +314,7 @@ static const char *llm_family(const nino_weights *w, const char *p)
     if (detect_find(w, p, "model.layers.0.self_attn.k_proj.bias"))
         return "qwen25_vl";
     if (detect_find(w, p, "model.layers.0.self_attn.q_norm.weight"))
-        return count_prefix(w, "model.visual.") ? "llm" : "qwen3";
+        return count_prefix(w, "model.visual.") || count_prefix(w, "visual.") ? "llm" : "qwen3";
     if (width == 5120 || detect_find(w, p, "tekken_model") || (pre && !strcmp(pre, "tekken")))
         return "mistral3";
     return "llm";

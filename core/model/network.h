@@ -1,6 +1,7 @@
 // Internal: what all diffusion networks are to those who use them: one evaluation of any of them.
 // Thread-safety: immutable after loading; used by one stream at a time.
 #pragma once
+#include "core/model/kept.h"
 #include "core/model/latent_format.h"
 #include "core/model/layers.h"
 #include "core/model/residuals.h"
@@ -47,6 +48,10 @@ typedef struct nino_forward {
     float guidance; // distilled guidance (Flux dev), NaN: left out; ignored by other networks
     nino_skip skip; // transformers other than Z-Image; none: all blocks run
     const nino_pass *pass; // what patches want; NULL: nothing
+    // What the evaluations of a run with the same context share: what the network makes of it, put
+    // there by the first of them and owned by the caller. NULL: nothing is kept.
+    nino_tensor **text;
+    nino_run_times *times; // of the run; NULL: nothing is kept
 } nino_forward;
 
 typedef struct nino_diffusion nino_diffusion;

@@ -63,7 +63,7 @@ typedef struct nino_value {
             nino_video_value video;
             nino_ip_value ip;
             nino_patch operation; // LATENT_OPERATION: TONEMAP or SHARPEN
-            char *string; // STRING; BOUNDING_BOX, DICT, ARRAY: JSON
+            char *string;         // STRING; BOUNDING_BOX, DICT, ARRAY: JSON
             int64_t i;
             double f;
             bool b;

@@ -74,6 +74,10 @@ static nino_status check_shape(nino_weights *file, const nino_tensor_info *t, ni
 {
     char text[160], dims[96];
     if (!is_readable(t->dtype)) {
+        nino_factors f; // the format's own name, if the file tells it
+        const nino_status st = nino_weights_scale(file, t, &f, err);
+        if (st)
+            return st;
         snprintf(text, sizeof(text), "element type %s cannot be used as a weight",
                  nino_dtype_name(t->dtype));
         return fail_model(file, t->name, err, NINO_ERR_UNSUPPORTED, text);

@@ -21,6 +21,7 @@ typedef struct sampling {
     float *mask; // [B][cells]: 1 may change; NULL: all may
     float *now;  // what the mask is at the current sigma: `mask`, or an array of its own
     float *x, *mixed, *last;
+    float times[NINO_RUN_TIMES];
     bool has_last, in_step;     // in_step: the scope of a step is open
     uint64_t begin_ns, load_ns; // of the step that runs
     uint64_t start_ns, start_load_ns;
@@ -226,6 +227,7 @@ static bool spared_begin(sampling *s)
                                    .keeps_scores = nino_stream_keeps_scores(s->run.s) };
     s->spared = s->run;
     s->spared.feeds = NULL;
+    s->spared.times = (nino_run_times){ .t = s->run.times.t, .n = s->run.times.n };
     s->spared.fits = NULL;
     s->spared.n_fits = 0;
     s->spared.other = NULL; // its part is not told of
@@ -403,10 +405,21 @@ static nino_status make_noise(sampling *s, nino_error *err)
     return NINO_OK;
 }
 
+// Samplers that ask for more in between have those made one by one.
+static void tell_times(sampling *s)
+{
+    nino_guide_run *r = &s->run;
+    const int n = s->p->n_sigmas - 1;
+    for (int i = 0; i < n && n <= NINO_RUN_TIMES; i++)
+        s->times[i] = nino_sampling_timestep(r->sampling, s->p->sigmas[i]);
+    r->times = (nino_run_times){ .t = s->times, .n = n <= NINO_RUN_TIMES ? n : 0 };
+}
+
 static nino_status run_sampler(sampling *s, nino_error *err)
 {
     const nino_sample_params *p = s->p;
     nino_guide_run *r = &s->run;
+    tell_times(s);
     const bool is_plan = nino_stream_is_plan(r->s);
     const float first = p->sigmas[0], end = p->sigmas[p->n_sigmas - 1];
     const nino_sampler_run run = { .ms = r->sampling,

@@ -260,6 +260,19 @@ static nino_tensor *flux_run_blocks(nino_stream *s, const nino_diffusion *d, con
     return x;
 }
 
+// The same in every evaluation of a run.
+static nino_tensor *flux_read_text(nino_stream *s, const flux *net, const nino_forward *f)
+{
+    if (f->text && *f->text) {
+        nino_unref(f->context);
+        return nino_ref(*f->text);
+    }
+    nino_tensor *txt = nino_linear_op(s, f->context, &net->txt_in);
+    if (f->text)
+        *f->text = nino_ref(txt);
+    return txt;
+}
+
 void flux_end_run(flux_run *r)
 {
     flux_vectors *shared[] = { &r->img1, &r->img2, &r->txt1, &r->txt2, &r->single };
@@ -289,7 +302,7 @@ nino_tensor *flux_forward(nino_stream *s, const nino_diffusion *d, nino_forward 
         r.clean = flux_condition(s, d, f, &no_noise, 0);
     nino_tensor *img = read_pictures(s, d, f, &key);
     r.refs = nino_dim(img, 1) - r.image;
-    nino_tensor *txt = nino_linear_op(s, f->context, &net->txt_in);
+    nino_tensor *txt = flux_read_text(s, net, f);
     r.table = nino_rope_upload(s, &net->rope, &key, sizeof(key), flux_rope_make);
     flux_share(s, &r);
     nino_scope_end(s);

@@ -120,16 +120,20 @@ static int by_target(const void *a, const void *b)
 }
 
 // A view of c's file; takes c. NULL: failed.
-static nino_weights *lora_apply_make_view(lora_patches *c, bool is_multiplied, nino_error *err)
+static nino_weights *lora_apply_make_view(lora_patches *c, lora_use to, nino_error *err)
 {
+    nino_hash identity = stack_identity(c->stack);
+    if (to == LORA_TO_MULTIPLY_EXACTLY)
+        identity = nino_hash_bytes(&identity, sizeof(identity));
     const nino_weights_change change = { .priv = c,
-                                         .identity = stack_identity(c->stack),
+                                         .identity = identity,
                                          .covers = lora_apply_covers,
                                          .apply = lora_apply_apply,
                                          .destroy = lora_apply_destroy,
                                          .enlarge = lora_apply_enlarge,
-                                         .low_rank = is_multiplied ? lora_apply_low_rank : NULL,
-                                         .is_made_at_use = is_multiplied };
+                                         .low_rank = to ? lora_apply_low_rank : NULL,
+                                         .is_made_at_use = to != LORA_TO_STORE,
+                                         .is_exact = to == LORA_TO_MULTIPLY_EXACTLY };
     for (int i = 0; i < c->n; i++)
         c->p[i].order = i;
     if (c->n)
@@ -298,8 +302,8 @@ nino_lora_stack *lora_stack_push(const nino_lora_stack *s, nino_lora *l, double 
     return out;
 }
 
-nino_status lora_view(nino_weights *file, const lora_map *map, nino_lora_stack *s,
-                      bool is_multiplied, nino_weights **out, nino_error *err)
+nino_status lora_view(nino_weights *file, const lora_map *map, nino_lora_stack *s, lora_use to,
+                      nino_weights **out, nino_error *err)
 {
     lora_patches *c = make_patches(file, s);
     nino_status st =
@@ -315,7 +319,7 @@ nino_status lora_view(nino_weights *file, const lora_map *map, nino_lora_stack *
     }
     *out = NULL;
     if (!st && c->n) {
-        *out = lora_apply_make_view(c, is_multiplied, err);
+        *out = lora_apply_make_view(c, to, err);
         return *out ? NINO_OK : NINO_ERR_NOMEM;
     }
     if (!st)
@@ -327,12 +331,17 @@ nino_status lora_view(nino_weights *file, const lora_map *map, nino_lora_stack *
 
 // ---- networks --------------------------------------------------------------------------------
 
+static lora_use use_of(bool is_exact)
+{
+    return is_exact ? LORA_TO_MULTIPLY_EXACTLY : LORA_TO_MULTIPLY;
+}
+
 static nino_status load_model(const nino_model *m, const lora_map *map, nino_lora_stack *s,
-                              nino_model **out, nino_error *err)
+                              bool is_exact, nino_model **out, nino_error *err)
 {
     nino_diffusion *d = NULL;
     nino_weights *view;
-    nino_status st = lora_view(m->net->file, map, s, true, &view, err);
+    nino_status st = lora_view(m->net->file, map, s, use_of(is_exact), &view, err);
     if (!st)
         st = nino_diffusion_load_as(view, m->net->name, m->net->weight_type, &d, err);
     nino_weights_unref(&view);
@@ -350,8 +359,8 @@ static nino_status load_model(const nino_model *m, const lora_map *map, nino_lor
     return nino_fail(err, NINO_ERR_NOMEM, m->net->name, "out of memory");
 }
 
-nino_status nino_model_with_lora(nino_model *m, nino_lora *l, double strength, nino_lora_report *r,
-                                 nino_model **out, nino_error *err)
+nino_status nino_model_with_lora(nino_model *m, nino_lora *l, double strength, bool is_exact,
+                                 nino_lora_report *r, nino_model **out, nino_error *err)
 {
     lora_map map = { 0 };
     nino_lora_stack *s = NULL;
@@ -365,7 +374,7 @@ nino_status nino_model_with_lora(nino_model *m, nino_lora *l, double strength, n
     if (st || *out)
         goto end;
     st = (s = lora_stack_push(m->net->loras, l, strength))
-             ? load_model(m, &map, s, out, err)
+             ? load_model(m, &map, s, is_exact, out, err)
              : nino_fail(err, NINO_ERR_NOMEM, l->name, "out of memory");
 end:
     nino_lora_stack_unref(&s);
@@ -376,7 +385,7 @@ end:
 // ---- text encoders ---------------------------------------------------------------------------
 
 static nino_status load_clip(const nino_clip *c, const lora_map *map, nino_lora_stack *s,
-                             nino_clip **out, nino_error *err)
+                             bool is_exact, nino_clip **out, nino_error *err)
 {
     nino_weights *file[NINO_ENC_COUNT] = { NULL }, *view[NINO_ENC_COUNT + 1] = { NULL };
     nino_weights *eyes = nino_clip_eyes(c);
@@ -390,7 +399,7 @@ static nino_status load_clip(const nino_clip *c, const lora_map *map, nino_lora_
             file[n++] = lora_file_of(c, c->enc[i]);
     }
     for (int i = 0; i < n && !st; i++)
-        st = lora_view(file[i], map, s, true, &view[i], err);
+        st = lora_view(file[i], map, s, use_of(is_exact), &view[i], err);
     if (eyes)
         view[n++] = nino_weights_ref(eyes);
     if (!st)
@@ -405,8 +414,8 @@ static nino_status load_clip(const nino_clip *c, const lora_map *map, nino_lora_
     return NINO_OK;
 }
 
-nino_status nino_clip_with_lora(nino_clip *c, nino_lora *l, double strength, nino_lora_report *r,
-                                nino_clip **out, nino_error *err)
+nino_status nino_clip_with_lora(nino_clip *c, nino_lora *l, double strength, bool is_exact,
+                                nino_lora_report *r, nino_clip **out, nino_error *err)
 {
     lora_map map = { 0 };
     nino_lora_stack *s = NULL;
@@ -420,7 +429,7 @@ nino_status nino_clip_with_lora(nino_clip *c, nino_lora *l, double strength, nin
     if (st || *out)
         goto end;
     st = (s = lora_stack_push(c->loras, l, strength))
-             ? load_clip(c, &map, s, out, err)
+             ? load_clip(c, &map, s, is_exact, out, err)
              : nino_fail(err, NINO_ERR_NOMEM, l->name, "out of memory");
 end:
     nino_lora_stack_unref(&s);

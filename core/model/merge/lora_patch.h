@@ -28,12 +28,19 @@ typedef struct lora_patches {
     pthread_mutex_t lock; // of norms
 } lora_patches;
 
+// What the weights of a view are for.
+typedef enum lora_use {
+    LORA_TO_STORE, // values in the types of the file
+    // A network whose layers multiply with quantised weights as they are and add what is of low
+    // rank beside them (nino_weights_low_rank()), and have those which change otherwise made at each
+    // use. Weights of 16 bits are merged, and rounded to that.
+    LORA_TO_MULTIPLY,
+    LORA_TO_MULTIPLY_EXACTLY // the same with weights of 16 bits, of which none is rounded
+} lora_use;
+
 // A view of file with all of a stack; *out is a reference to file itself where nothing changes.
-// is_multiplied: for a network, whose layers multiply with quantised weights as they are and add
-// what is of low rank beside them (nino_weights_low_rank()), and have those which change otherwise
-// made at each use.
-nino_status lora_view(nino_weights *file, const lora_map *map, nino_lora_stack *s,
-                      bool is_multiplied, nino_weights **out, nino_error *err);
+nino_status lora_view(nino_weights *file, const lora_map *map, nino_lora_stack *s, lora_use use,
+                      nino_weights **out, nino_error *err);
 // One patch, on rows row0 ... row0 + rows of its target, which are in values.
 nino_status lora_patch_apply(lora_patches *c, lora_patch *p, int64_t row0, int64_t rows,
                              float *values, nino_error *err);

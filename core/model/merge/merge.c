@@ -182,7 +182,7 @@ nino_status nino_model_file(const nino_model *m, nino_weights **out, nino_error 
         return NINO_OK;
     }
     if (!(st = lora_map_diffusion(&map, m->net, err)))
-        st = lora_view(m->net->file, &map, m->net->loras, false, out, err);
+        st = lora_view(m->net->file, &map, m->net->loras, LORA_TO_STORE, out, err);
     lora_map_release(&map);
     return st;
 }

@@ -13,7 +13,9 @@ typedef struct qwen_run {
     int64_t rows;         // of `time` that are the time steps': one, or one for each of the batch
     bool has_zero;        // the row behind them is that of reference latents, which have no noise
     int64_t n_txt, n_img; // tokens; n_img without reference latents
-    nino_tensor *time;    // silu of the embedded time steps
+    nino_tensor *time;    // silu of the embedded time steps; NULL: the run's are kept
+    const nino_run_times *kept; // what the layers make of them, the row of no noise last
+    int at;                     // the time step's row there; -1: not kept
     nino_tensor *table;
     nino_tensor *bias; // [B,1,1,tokens] hides tokens of the text; NULL: all are seen
 } qwen_run;
@@ -25,6 +27,16 @@ static nino_tensor *qwen_run_mlp(nino_stream *s, const qwen_mlp *m, nino_tensor 
 }
 
 // ---- modulation ------------------------------------------------------------------------------
+
+// Of layer number i: a row for each time step, and behind them that of no noise if has_zero.
+static nino_tensor *qwen_mods(nino_stream *s, const qwen_run *r, int i, const nino_linear *l)
+{
+    if (r->at < 0)
+        return nino_linear_op(s, nino_ref(r->time), l);
+    nino_tensor *all = r->kept->rows[i], *m = nino_slice(s, nino_ref(all), 0, r->at, 1);
+    return r->has_zero ? nino_concat(s, m, nino_slice(s, nino_ref(all), 0, r->kept->n, 1), 0) : m;
+}
+
 enum { SHIFT1, SCALE1, GATE1, SHIFT2, SCALE2, GATE2 };
 
 // Vector i of a side's six: for the tokens that are made, or for those of the reference latents.
@@ -116,11 +128,12 @@ static nino_tensor *qwen_finish(nino_stream *s, const qwen_run *r, const qwen_ha
 
 // is_last: what becomes of the text and the reference latents is of no use any more; *txt is NULL
 // then, and *img the picture alone.
-static void qwen_run_block(nino_stream *s, const qwen_run *r, const qwen_block *b,
-                           nino_tensor **img, nino_tensor **txt, bool is_last)
+static void qwen_run_block(nino_stream *s, const qwen_run *r, int n, nino_tensor **img,
+                           nino_tensor **txt, bool is_last)
 {
-    nino_tensor *mi = nino_linear_op(s, nino_ref(r->time), &b->img.mod);
-    nino_tensor *mt = nino_linear_op(s, nino_ref(r->time), &b->txt.mod);
+    const qwen_block *b = &r->net->blocks[n];
+    nino_tensor *mi = qwen_mods(s, r, 2 * n, &b->img.mod);
+    nino_tensor *mt = qwen_mods(s, r, 2 * n + 1, &b->txt.mod);
     nino_tensor *ui = qwen_modulated(s, r, nino_ref(*img), mi, true, SHIFT1, SCALE1);
     nino_tensor *ut = qwen_modulated(s, r, nino_ref(*txt), mt, false, SHIFT1, SCALE1);
     const qkv t = qwen_project(s, &b->txt, ut), i = qwen_project(s, &b->img, ui);
@@ -142,19 +155,56 @@ static void qwen_run_block(nino_stream *s, const qwen_run *r, const qwen_block *
 }
 
 // ---- what goes in ----------------------------------------------------------------------------
-// silu of the time steps' embedding. Equal ones are computed once.
+// silu of n time steps' embedding, and of that of no noise.
+static nino_tensor *qwen_embed(nino_stream *s, const qwen_image *net, const float *t, int64_t n,
+                               bool has_zero)
+{
+    static const float zero;
+    nino_tensor *waves = nino_dit_sinusoid(s, t, n, 1, 1000);
+    if (has_zero)
+        waves = nino_concat(s, waves, nino_dit_sinusoid(s, &zero, 1, 1, 1000), 0);
+    return nino_act_op(s, qwen_run_mlp(s, &net->time, waves), NINO_ACT_SILU);
+}
+
+// Equal time steps are computed once.
 static nino_tensor *qwen_time(nino_stream *s, const nino_forward *f, qwen_run *r)
 {
     const int64_t n = nino_dim(f->x, 0);
-    static const float zero;
     r->rows = 1;
     for (int64_t i = 1; i < n; i++)
         if (f->timestep[i] != f->timestep[0])
             r->rows = n;
-    nino_tensor *waves = nino_dit_sinusoid(s, f->timestep, r->rows, 1, 1000);
-    if (r->has_zero)
-        waves = nino_concat(s, waves, nino_dit_sinusoid(s, &zero, 1, 1, 1000), 0);
-    return nino_act_op(s, qwen_run_mlp(s, &r->net->time, waves), NINO_ACT_SILU);
+    return qwen_embed(s, r->net, f->timestep, r->rows, r->has_zero);
+}
+
+// A third of the weights make vectors of the time alone: for all time steps of a run at once, so that
+// they are read once, in place of once in every evaluation.
+static void qwen_keep(nino_stream *s, const qwen_image *net, nino_run_times *k)
+{
+    if (!nino_run_times_alloc(s, k, 2 * net->n_blocks + 1))
+        return;
+    nino_scope_begin(s, NINO_EV_STAGE, "qwen_image.times", 0, 0);
+    nino_tensor *time = qwen_embed(s, net, k->t, k->n, true);
+    for (int i = 0; i < net->n_blocks; i++) {
+        k->rows[2 * i] = nino_linear_op(s, nino_ref(time), &net->blocks[i].img.mod);
+        k->rows[2 * i + 1] = nino_linear_op(s, nino_ref(time), &net->blocks[i].txt.mod);
+    }
+    k->rows[2 * net->n_blocks] = nino_linear_op(s, time, &net->final_mod);
+    nino_scope_end(s);
+}
+
+// The same in every evaluation of a run.
+static nino_tensor *qwen_text(nino_stream *s, const qwen_image *net, const nino_forward *f)
+{
+    if (f->text && *f->text) {
+        nino_unref(f->context);
+        return nino_ref(*f->text);
+    }
+    nino_tensor *txt =
+        nino_linear_op(s, nino_rms_norm(s, f->context, &net->txt_norm), &net->txt_in);
+    if (f->text)
+        *f->text = nino_ref(txt);
+    return txt;
 }
 
 // The image's tokens and those of the reference latents; what they are goes to *o.
@@ -205,8 +255,8 @@ static void qwen_drop_frames(nino_stream *s, const nino_diffusion *d, nino_forwa
 static nino_tensor *qwen_final(nino_stream *s, const qwen_run *r, nino_tensor *x)
 {
     const int64_t hidden = r->net->hidden;
-    nino_tensor *time = nino_slice(s, nino_ref(r->time), 0, 0, r->rows);
-    nino_tensor *m = nino_linear_op(s, time, &r->net->final_mod);
+    nino_tensor *m = qwen_mods(s, r, 2 * r->net->n_blocks, &r->net->final_mod);
+    m = r->has_zero ? nino_slice(s, m, 0, 0, r->rows) : m;
     nino_tensor *scale = nino_slice(s, nino_ref(m), 1, 0, hidden);
     x = nino_layer_norm_mod(s, x, &r->net->norm, scale, nino_slice(s, m, 1, hidden, hidden));
     return nino_linear_op(s, x, &r->net->final);
@@ -226,10 +276,15 @@ nino_tensor *qwen_forward(nino_stream *s, const nino_diffusion *d, nino_forward 
                    .n_img = nino_dit_side(height, 2) * nino_dit_side(width, 2) };
     char stage[32];
     nino_scope_begin(s, NINO_EV_STAGE, "qwen_image.in", 0, 0);
-    r.time = qwen_time(s, f, &r);
+    r.at = nino_run_time_of(s, f->times, f->timestep, batch);
+    if (r.at >= 0 && !f->times->rows)
+        qwen_keep(s, net, f->times);
+    r.at = f->times && f->times->rows ? r.at : -1;
+    r.kept = f->times;
+    r.rows = 1;
+    r.time = r.at < 0 ? qwen_time(s, f, &r) : NULL;
     nino_tensor *img = qwen_pictures(s, d, f, &o);
-    nino_tensor *txt =
-        nino_linear_op(s, nino_rms_norm(s, f->context, &net->txt_norm), &net->txt_in);
+    nino_tensor *txt = qwen_text(s, net, f);
     r.table = nino_rope_upload(s, &net->rope, &o, sizeof(o), qwen_rope_make);
     r.bias = qwen_bias(s, f->context_mask, o.text + nino_dim(img, 1));
     nino_scope_end(s);
@@ -241,7 +296,7 @@ nino_tensor *qwen_forward(nino_stream *s, const nino_diffusion *d, nino_forward 
             continue;
         snprintf(stage, sizeof(stage), "qwen_image.block.%d", i);
         nino_scope_begin(s, NINO_EV_STAGE, stage, 0, 0);
-        qwen_run_block(s, &r, &net->blocks[i], &img, &txt, i == last);
+        qwen_run_block(s, &r, i, &img, &txt, i == last);
         nino_scope_end(s);
     }
     if (txt) { // no block ran

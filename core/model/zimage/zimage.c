@@ -151,6 +151,21 @@ static nino_tensor *zimage_read_text(nino_stream *s, zimage_run *r, nino_tensor 
     return x;
 }
 
+// Nothing in it depends on the time: a run reads its texts once.
+static nino_tensor *zimage_text(nino_stream *s, zimage_run *r, const nino_forward *f,
+                                int64_t missing, nino_tensor *table, int64_t tokens)
+{
+    if (f->text && *f->text) {
+        nino_unref(f->context);
+        nino_unref(table);
+        return nino_ref(*f->text);
+    }
+    nino_tensor *x = zimage_read_text(s, r, f->context, missing, table, tokens);
+    if (f->text)
+        *f->text = nino_ref(x);
+    return x;
+}
+
 static nino_tensor *zimage_read_image(nino_stream *s, zimage_run *r, nino_tensor *x,
                                       int64_t missing, nino_tensor *table, int64_t after)
 {
@@ -188,7 +203,7 @@ nino_tensor *zimage_forward(nino_stream *s, const nino_diffusion *d, nino_forwar
     r.time = zimage_time(s, net, f->timestep, shape.dim[0]);
     nino_tensor *table = nino_rope_upload(s, &net->rope, &key, sizeof(key), zimage_rope_make);
     nino_scope_end(s);
-    nino_tensor *text = zimage_read_text(s, &r, f->context, more, nino_ref(table), key.text);
+    nino_tensor *text = zimage_text(s, &r, f, more, nino_ref(table), key.text);
     nino_tensor *image = zimage_read_image(s, &r, f->x, key.pad, nino_ref(table), key.text);
     r.table = table;
     nino_tensor *x =

@@ -30,12 +30,15 @@ static void lora_loader_report(const nino_run *r, const nino_lora *l, const nino
                   rep->misfit[i], i && rep->n_misfits > 2 ? ", and more like it" : "");
 }
 
+// Weights of 16 bits are rounded to that again, but where the network computes in f32.
+static bool is_f32(const nino_run *r) { return nino_stream_act_type(r->stream) == NINO_F32; }
+
 static nino_status apply_model(nino_run *r, nino_lora *l, double strength, nino_lora_report *rep,
                                nino_error *err)
 {
     nino_model *m = nino_need_model(r, 0, err), *out = NULL;
     nino_status st =
-        m ? nino_model_with_lora(m, l, strength, rep, &out, err) : NINO_ERR_UNSUPPORTED;
+        m ? nino_model_with_lora(m, l, strength, is_f32(r), rep, &out, err) : NINO_ERR_UNSUPPORTED;
     return st ? st : nino_out_model(r, 0, out, err);
 }
 
@@ -48,7 +51,8 @@ static nino_status apply_clip(nino_run *r, nino_lora *l, double strength, nino_l
         r->out[1] = nino_value_ref(r->in[1]);
         return NINO_OK;
     }
-    nino_status st = nino_clip_with_lora(nino_in_clip(r, 1), l, strength, rep, &out, err);
+    nino_status st =
+        nino_clip_with_lora(nino_in_clip(r, 1), l, strength, is_f32(r), rep, &out, err);
     return st ? st : nino_out_clip(r, 1, out, err);
 }
 

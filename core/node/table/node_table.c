@@ -250,7 +250,6 @@
     X(skip_layer_dit)       \
     X(skip_layer_sd3)       \
     X(skip_layer_simple)    \
-    X(skip_layer_sd3)       \
     X(add_downscale)        \
     X(hypertile)            \
     X(self_multiply)        \

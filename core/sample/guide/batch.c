@@ -84,7 +84,7 @@ static bool same_way(const nino_guide_way *a, const nino_guide_way *b)
 
 // ---- one forward -----------------------------------------------------------------------------
 
-static nino_tensor *batch_forward(nino_guide_run *r, const nino_guide_feed *f, nino_tensor *x,
+static nino_tensor *batch_forward(nino_guide_run *r, nino_guide_feed *f, nino_tensor *x,
                                   float sigma)
 {
     const float timestep =
@@ -128,6 +128,8 @@ static nino_tensor *batch_forward(nino_guide_run *r, const nino_guide_feed *f, n
                         .n_refs = f->n_refs,
                         .ref_method = f->use[0]->model->ref_method,
                         .guidance = f->use[0]->model->guidance,
+                        .text = &f->text,
+                        .times = &r->times,
                         .skip = r->skip,
                         .pass = pass.n_patches ? &pass : NULL };
     if (f->hints) {
@@ -249,7 +251,7 @@ static void batch_walk(nino_guide_run *r, nino_guide_feed *f)
 }
 
 // What the network makes of x, or would: EasyCache.
-static nino_array *ask(nino_guide_run *r, const nino_guide_piece *p, const nino_guide_feed *f,
+static nino_array *ask(nino_guide_run *r, const nino_guide_piece *p, nino_guide_feed *f,
                        const nino_array *x, float sigma)
 {
     if (nino_guide_has_past(r->guider->model)) {
@@ -337,7 +339,8 @@ static nino_status plan_need(nino_guide_run *r, const nino_guide_piece *p, int n
     const int64_t rows = n * r->batch, frames = nino_guide_frames(r);
     float *t = calloc((size_t) (rows * (frames ? frames : 1)), sizeof(*t));
     nino_tensor **refs = calloc((size_t) m->n_refs + 1, sizeof(*refs));
-    nino_tensor *control[NINO_COND_CONTROLS];
+    nino_tensor *control[NINO_COND_CONTROLS], *text = NULL;
+    nino_run_times times = { .t = r->times.t, .n = r->times.n };
     uint8_t *negative = calloc((size_t) rows, 1); // which side a row is of costs nothing
     nino_pass pass = r->pass;
     nino_status st = s && t && refs && negative ? NINO_OK : NINO_ERR_NOMEM;
@@ -360,6 +363,8 @@ static nino_status plan_need(nino_guide_run *r, const nino_guide_piece *p, int n
                             .n_refs = m->n_refs,
                             .ref_method = m->ref_method,
                             .guidance = m->guidance,
+                            .text = &text,
+                            .times = &times,
                             .skip = r->skip,
                             .pass = pass.n_patches ? &pass : NULL };
         if (m->concat)
@@ -390,6 +395,8 @@ static nino_status plan_need(nino_guide_run *r, const nino_guide_piece *p, int n
     free(t);
     free(refs);
     free(negative);
+    nino_unref(text);
+    nino_run_times_release(&times);
     nino_stream_destroy(&s);
     nino_backend_close(&plan);
     return st;

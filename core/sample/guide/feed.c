@@ -135,6 +135,7 @@ static void fill_feed(nino_guide_run *r, nino_guide_feed *f, int64_t tokens, nin
 
 static void release_feed(nino_guide_feed *f)
 {
+    nino_unref(f->text);
     nino_unref(f->context);
     nino_unref(f->context_mask);
     nino_unref(f->y);
@@ -160,6 +161,7 @@ void nino_guide_release_feeds(nino_guide_run *r)
         r->feeds = f->next;
         release_feed(f);
     }
+    nino_run_times_release(&r->times);
     free(r->fits);
     r->fits = NULL;
     r->n_fits = 0;

@@ -70,6 +70,7 @@ struct nino_guide_feed {
     int n;
     const nino_cond_use **use;
     nino_tensor *context, *context_mask, *y, *concat, *vision, **refs;
+    nino_tensor *text; // what the network made of the context; NULL: it was not run yet
     nino_tensor *control[NINO_COND_CONTROLS];
     nino_tensor *control_context;
     nino_control_hint *hints; // of the control networks, the first of a chain first
@@ -100,6 +101,7 @@ struct nino_guide_run {
     nino_guide_control *controls;
     const nino_guide_encode *encode; // or NULL
     nino_precision asked;            // for what is not the model
+    nino_run_times times;            // that the sampler will ask for
     nino_guide_fit *fits;
     int n_fits;
     nino_pass pass;                   // of the next evaluation

@@ -138,6 +138,45 @@ static void check_refused(nino_weights *f, const char *name, nino_status want, c
     CHECK(strstr(err.where, where) && strstr(err.msg, what));
 }
 
+// The same where the file says it in one place, of layers in formats of 4 and of 8 bits.
+static void check_metadata(void)
+{
+    static const char says[] =
+        "{\"format_version\": \"1.0\", \"layers\": {"
+        "\"good\": {\"format\": \"int8_tensorwise\"}, \"four\": {\"format\": \"nvfp4\"}, "
+        "\"blocks\": {\"format\": \"mxfp8\"}}}";
+    const nino_meta meta = { "_quantization_metadata", says, sizeof(says) - 1 };
+    const nino_meta broken = { "_quantization_metadata", "{\"layers\"", 9 };
+    nino_st_entry e[] = {
+        { "good.weight", bytes_of(q, NINO_I8, NINO_SHAPE(N, K)) },
+        { "good.weight_scale", bytes_of(factor, NINO_F32, NINO_SHAPE(N, 1)) },
+        { "four.weight", bytes_of(q, NINO_U8, NINO_SHAPE(N, K)) },
+        { "blocks.weight", bytes_of(q, NINO_F8_E4M3, NINO_SHAPE(N, K)) },
+        { "plain.weight", bytes_of(q, NINO_U8, NINO_SHAPE(N, K)) },
+    };
+    enum { COUNT = sizeof(e) / sizeof(e[0]) };
+    CHECK_OK(nino_st_save(dir, "meta.safetensors", false, e, COUNT, &meta, 1, &err), err);
+    CHECK_OK(nino_st_save(dir, "broken.safetensors", false, e, COUNT, &broken, 1, &err), err);
+    for (int i = 0; i < COUNT; i++) {
+        nino_array *a = (nino_array *) e[i].array;
+        nino_array_unref(&a);
+    }
+    char path[128];
+    snprintf(path, sizeof(path), "%s/meta.safetensors", dir);
+    nino_weights *f = nino_weights_open(path, &err);
+    CHECK_OK(f ? NINO_OK : err.code, err);
+    check_values(f, "good.weight", false, 0, N);
+    check_refused(f, "four.weight", NINO_ERR_UNSUPPORTED, "meta.safetensors: four", "nvfp4");
+    check_refused(f, "blocks.weight", NINO_ERR_UNSUPPORTED, "meta.safetensors: blocks", "mxfp8");
+    check_refused(f, "plain.weight", NINO_ERR_UNSUPPORTED, "plain.weight", "element type u8");
+    nino_weights_unref(&f);
+    unlink(path);
+    snprintf(path, sizeof(path), "%s/broken.safetensors", dir);
+    CHECK(!nino_weights_open(path, &err) && err.code == NINO_ERR_FORMAT);
+    CHECK(strstr(err.where, "_quantization_metadata"));
+    unlink(path);
+}
+
 int main(void)
 {
     CHECK(mkdtemp(dir));
@@ -169,6 +208,7 @@ int main(void)
     nino_detect(f, &d);
     CHECK_STR(d.quantisation, "int8 scaled");
     nino_weights_unref(&f);
+    check_metadata();
     rmdir(dir);
     return 0;
 }

@@ -1,5 +1,5 @@
-// Views: changed tensors are read changed, whole or in part, rounded to their type; the rest and
-// the base stay as they were.
+// Views: changed tensors are read changed, whole or in part, rounded to their type or not; the rest
+// and the base stay as they were.
 #include "core/file/safetensors.h"
 #include "tests/test.h"
 
@@ -122,12 +122,21 @@ int main(void)
     const nino_tensor_info *t = nino_weights_find(base, "changed.f32");
     CHECK_OK(nino_weights_read_rows_f32(base, t, 4, 1, x, &err), err);
     CHECK(x[0] == 6);
+    nino_weights_change exact = c;
+    exact.is_exact = true;
+    nino_weights *e = nino_weights_changed(base, &exact, &err);
+    CHECK_OK(e ? NINO_OK : err.code, err);
+    check_tensor(e, "changed.f16", NINO_F32, 1, as_f32);
+    check_tensor(e, "changed.bf16", NINO_F32, 1, as_f32);
+    nino_weights_unref(&e);
+    CHECK(destroyed == 1);
+
     fails = true;
     CHECK(!nino_weights_read_f32(v, nino_weights_find(v, "changed.f32"), &err));
     nino_weights_unref(&base); // the view keeps it
-    CHECK(nino_weights_find(v, "same") && !destroyed);
+    CHECK(nino_weights_find(v, "same") && destroyed == 1);
     nino_weights_unref(&v);
-    CHECK(destroyed == 1);
+    CHECK(destroyed == 2);
     CHECK(rmdir(dir) == 0);
     return 0;
 }

@@ -293,6 +293,76 @@ static void gguf_others(void)
     }
 }
 
+// ---- Hugging Face's names ----------------------------------------------------------------------
+typedef struct prefix {
+    const char *here, *theirs;
+} prefix;
+
+static void under(net_list *l, const prefix *p, int n)
+{
+    for (int i = 0; i < l->n; i++)
+        for (int k = 0; k < n; k++) {
+            char name[sizeof(l->t[i].name)];
+            const size_t len = strlen(p[k].here);
+            if (strncmp(l->t[i].name, p[k].here, len) != 0)
+                continue;
+            snprintf(name, sizeof(name), "%s%.64s", p[k].theirs, l->t[i].name + len);
+            memcpy(l->t[i].name, name, sizeof(name));
+            break;
+        }
+}
+
+// Values are by the number of a tensor, so that both files have the same.
+static void check_dialect(const net_llm *m, nino_encoder_id id, const prefix *p, int n)
+{
+    char own[400], theirs[400];
+    snprintf(own, sizeof(own), "%s/small.safetensors", dir.path);
+    snprintf(theirs, sizeof(theirs), "%s/few.safetensors", dir.path);
+    for (int i = 0; i < 2; i++) {
+        net_list l = net_list_llm(m);
+        if (id == NINO_ENC_MISTRAL3)
+            net_add(&l, "tekken_model", 1, (const int64_t[]){ 8 });
+        if (i)
+            under(&l, p, n);
+        net_save(&l, i ? theirs : own, NINO_F32, NET_RANDOM);
+    }
+    nino_weights *a = test_open("%s", own), *b = test_open("%s", theirs);
+    nino_clip *want = load(a, NULL, NINO_CLIP_SD1), *c = load(b, NULL, NINO_CLIP_SD1);
+    CHECK(c->type == want->type && c->enc[id]->weight_bytes == want->enc[id]->weight_bytes);
+    check_same(states(c, id, 2), states(want, id, 2), 0, p[0].theirs);
+    if (m->vision)
+        check_same(sight(c), sight(want), 0, "its eyes");
+    nino_clip_unref(&want);
+    nino_clip_unref(&c);
+    nino_weights_unref(&a);
+    nino_weights_unref(&b);
+}
+
+static void dialects(void)
+{
+    static const prefix qwen[] = { { "model.", "model.language_model." },
+                                   { "visual.", "model.visual." } };
+    static const prefix mistral[] = { { "model.", "language_model.model." },
+                                      { "lm_head.", "language_model.lm_head." } };
+    static const net_llm eyed = { 32, 2, 2, 1, 128, 64, 64, false, true, true, 80, 2, 24 };
+    static const net_llm tekken = { 32, 30, 2, 1, 128, 64, 64, false, false, true, 0, 0, 0 };
+    check_dialect(&eyed, NINO_ENC_QWEN25_VL, qwen, 2);
+    check_dialect(&tekken, NINO_ENC_MISTRAL3, qwen, 1);
+    check_dialect(&tekken, NINO_ENC_MISTRAL3, mistral, 2);
+    // Qwen3-VL has the names of both, and is neither
+    nino_detected d;
+    char path[400];
+    const net_llm other = { 32, 2, 2, 1, 128, 64, 64, true, false, false, 80, 2, 24 };
+    snprintf(path, sizeof(path), "%s/few.safetensors", dir.path);
+    net_list l = net_list_llm(&other);
+    under(&l, qwen, 2);
+    net_save(&l, path, NINO_F32, NET_SPARSE);
+    nino_weights *w = test_open("%s", path);
+    nino_detect(w, &d);
+    CHECK_STR(d.text[0], "llm");
+    nino_weights_unref(&w);
+}
+
 // ---- refused ---------------------------------------------------------------------------------
 static void refuse(net_llm m, nino_encoder_id id, const char *say)
 {
@@ -413,6 +483,7 @@ int main(void)
     plans("cl");
     gguf_qwen25();
     gguf_others();
+    dialects();
     malformed();
     misused();
     test_services_close(&services_data);

@@ -59,7 +59,7 @@ static nino_weights *patched(lora_made *m, const double *strength, int n)
         nino_lora_unref(&l);
         nino_weights_unref(&file);
     }
-    CHECK_OK(lora_view(net, &map, s, false, &view, &err), err);
+    CHECK_OK(lora_view(net, &map, s, LORA_TO_STORE, &view, &err), err);
     nino_lora_stack_unref(&s);
     lora_map_release(&map);
     return view;

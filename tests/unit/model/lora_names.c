@@ -321,7 +321,7 @@ static void check_text(void)
 static nino_model *with(nino_model *m, nino_lora *l, double strength, nino_lora_report *r)
 {
     nino_model *out = NULL;
-    CHECK_OK(nino_model_with_lora(m, l, strength, r, &out, &err), err);
+    CHECK_OK(nino_model_with_lora(m, l, strength, true, r, &out, &err), err);
     return out;
 }
 

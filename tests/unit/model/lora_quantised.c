@@ -13,7 +13,7 @@ static nino_model *with(nino_model *m, nino_weights *file, double strength)
     nino_lora *l = NULL;
     nino_model *out = NULL;
     CHECK_OK(nino_lora_open(file, "lora", &l, &err), err);
-    CHECK_OK(nino_model_with_lora(m, l, strength, NULL, &out, &err), err);
+    CHECK_OK(nino_model_with_lora(m, l, strength, true, NULL, &out, &err), err);
     CHECK(out != m);
     nino_lora_unref(&l);
     return out;

@@ -84,7 +84,7 @@ static void values(int may_fail)
         done(nino_lora_open(file, "lora", &l, &err), may_fail)) {
         s = lora_stack_push(NULL, l, 0.5);
         CHECK(s || (may_fail && oom.fired));
-        if (s && done(lora_view(net, &map, s, true, &view, &err), may_fail)) {
+        if (s && done(lora_view(net, &map, s, LORA_TO_MULTIPLY, &view, &err), may_fail)) {
             CHECK(view != net);
             read_all(view, may_fail);
         }
@@ -100,7 +100,7 @@ static void network(int may_fail)
     nino_lora *l = NULL;
     nino_model *out = NULL;
     if (done(nino_lora_open(flux_file, "lora", &l, &err), may_fail) &&
-        done(nino_model_with_lora(flux, l, 1, NULL, &out, &err), may_fail))
+        done(nino_model_with_lora(flux, l, 1, false, NULL, &out, &err), may_fail))
         CHECK(out != flux);
     nino_model_unref(&out);
     nino_lora_unref(&l);

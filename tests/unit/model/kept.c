@@ -1,0 +1,77 @@
+// What evaluations of a run keep: the network answers the same with it, and what was kept is not
+// computed again; a time step that was not announced is answered, too.
+#include "tests/random_dit.h"
+
+#include "tests/networks.h"
+
+static const net_qwen qwen = { 64, 32, 2, 48, 20, false };
+static const net_zimage z = { 64, 32, 2, 1, 48, 24, 32, 40 };
+static const net_flux2 klein = { 64, 32, 1, 2, 128, 24, 48, false };
+
+static double flops_of(const nino_diffusion *d, inputs *p, nino_array **out)
+{
+    const double before = dev.be->flops;
+    *out = test_forward(dev.s, d, &p->in);
+    return dev.be->flops - before;
+}
+
+static void check(net_list l, const char *family, int n_refs, double products)
+{
+    static const float announced[] = { 0.9f, 0.8f, 0.3f };
+    nino_weights *w = made(l, "net");
+    nino_diffusion *d = test_diffusion(w, family);
+    const bool is_qwen = !strcmp(family, "qwen_image");
+    nino_tensor *text = NULL;
+    nino_run_times times = { .t = announced, .n = 3 };
+    nino_array *plain, *first, *next, *other, *other_plain;
+    inputs p;
+    fill(&p, d, 1, 4, 6, 5);
+    if (is_qwen)
+        p.owned[0]->shape = NINO_SHAPE(1, 1, 4, 6, 16);
+    for (int i = 0; i < n_refs; i++)
+        p.in.ref[i] = p.owned[4 + i] = test_values(NINO_SHAPE(1, 3, 2, 16), 7);
+    p.in.n_refs = n_refs;
+    p.in.ref_method = n_refs ? NINO_REFS_INDEX_TIMESTEP_ZERO : NINO_REFS_DEFAULT;
+    const double all = flops_of(d, &p, &plain);
+    p.in.timestep = (const float[]){ 0.35f };
+    flops_of(d, &p, &other_plain);
+    p.in.timestep = p.t;
+    p.in.text = &text;
+    p.in.times = &times;
+    flops_of(d, &p, &first);
+    const double later = flops_of(d, &p, &next);
+    CHECK(text && (is_qwen ? times.n_rows == 5 : !times.n_rows));
+    p.in.timestep = (const float[]){ 0.35f };
+    flops_of(d, &p, &other);
+    printf("  %s: %.0f operations, %.0f of them once a run\n", family, all, all - later);
+    CHECK(all - later >= products && all - later <= 1.06 * products); // and some norms
+    CHECK(test_nmse(first, plain) < 1e-13 && test_nmse(next, plain) < 1e-13);
+    CHECK(test_nmse(other, other_plain) < 1e-13 && test_nmse(other, plain) > 1e-9);
+    nino_array *arrays[] = { plain, first, next, other, other_plain };
+    for (int i = 0; i < 5; i++)
+        nino_array_unref(&arrays[i]);
+    nino_unref(text);
+    nino_run_times_release(&times);
+    drop(&p);
+    nino_diffusion_unref(&d);
+    nino_weights_unref(&w);
+}
+
+int main(void)
+{
+    CHECK(test_device_open(&dev, "ref", 0));
+    dir = test_dir_create();
+    // by hand: the embedding of the time, two sides of two blocks with six vectors each, two vectors
+    // at the end; the text's first layer
+    const double width = 64, time = 2 * (256 + width + 2 * 2 * 6 * width + 2 * width) * width;
+    const double text = 2 * 5 * width * 20;
+    check(net_list_qwen(&qwen, NULL), "qwen_image", 0, time + text);
+    check(net_list_qwen(&qwen, NULL), "qwen_image", 2, 2 * time + text);
+    // five tokens in, 32 with padding; a block of attention and a feed-forward of 48
+    const double block = 2 * 32 * (4 * width * width + 3 * width * 48) + 4 * 32 * 32 * width;
+    check(net_list_zimage(&z, NULL), "z_image", 0, 2 * 5 * width * 24 + block);
+    check(net_list_flux2(&klein, NULL), "flux2_klein", 0, 2 * 5 * width * 24);
+    test_device_close(&dev);
+    test_dir_remove(&dir, (const char *const[]){ "net", NULL });
+    return 0;
+}
