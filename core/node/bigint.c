@@ -1,5 +1,5 @@
 // Whole numbers of up to 4096 bits: sign and magnitude, schoolbook arithmetic.
-#include "core/base/bigint.h"
+#include "core/node/bigint.h"
 
 #include <math.h>
 #include <stdio.h>
