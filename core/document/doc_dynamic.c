@@ -134,7 +134,7 @@ nino_status nino_doc_choose(nino_doc_edit *e, const nino_doc_node *n, const char
         st = b.failed ? nino_doc_nomem(e->d, e->err)
                       : nino_json_set(e->json, node, "widgets_values", b.data, e->err);
     }
-    if (!st)
+    if (values && !st)
         st = change_inputs(e, node, n->def, values->root);
     nino_buf_release(&b);
     nino_json_doc_destroy(&values);

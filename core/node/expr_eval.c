@@ -234,7 +234,7 @@ static nino_status expr_built_in(nino_expr_eval_state *e, const char *name, cons
 
 static nino_status expr_call(nino_expr_eval_state *e, const nino_expr_node *node, value *out)
 {
-    value args[MAX_ARGS];
+    value args[MAX_ARGS] = { { 0 } };
     int n = 0;
     bool found = false;
     nino_status st = NINO_OK;
@@ -276,7 +276,7 @@ static nino_status expr_lookup(nino_expr_eval_state *e, const nino_expr_node *n,
 
 static nino_status expr_index(nino_expr_eval_state *e, const nino_expr_node *n, value *out)
 {
-    value of, at;
+    value of = { 0 }, at = { 0 };
     int64_t i = 0, count = 0;
     nino_status st = expr_run(e, n->a, &of);
     st = st ? st : expr_run(e, n->b, &at);
@@ -311,7 +311,7 @@ static nino_status expr_index(nino_expr_eval_state *e, const nino_expr_node *n, 
 
 static nino_status expr_comparisons(nino_expr_eval_state *e, const nino_expr_node *n, value *out)
 {
-    value left, right;
+    value left = { 0 }, right = { 0 };
     bool is = true;
     nino_status st = expr_run(e, n->a, &left);
     for (const nino_expr_node *link = n->b; link && is && !st; link = link->next) {
@@ -327,7 +327,7 @@ static nino_status expr_comparisons(nino_expr_eval_state *e, const nino_expr_nod
 
 static nino_status expr_run(nino_expr_eval_state *e, const nino_expr_node *n, value *out)
 {
-    value x, y;
+    value x = { 0 }, y = { 0 };
     nino_status st;
     switch (n->op) {
     case NINO_OP_VALUE: *out = n->value; return NINO_OK;
