@@ -45,11 +45,49 @@ static void range_text(const nino_param *p, const char *or_sign, char *buf, size
 
 static const char *unit(const nino_param *p) { return p->unit ? p->unit : ""; }
 
-static void ports_text(const char *what, const nino_port *p)
+static const char *types_of(const nino_port *p)
 {
-    for (; p && p->key; p++)
-        printf("  %-7s %-24s %s%s%s%s\n", what, p->key, nino_port_type_name(p->type),
-               p->optional ? ", optional" : "", p->help ? "  " : "", p->help ? p->help : "");
+    return p->types ? p->types : nino_port_type_name(p->type);
+}
+
+// The choice that brings an input, "resize_type", as printf's %.*s.
+static int outer(const char *key)
+{
+    const char *dot = strrchr(key, '.');
+    return dot ? (int) (dot - key) : 0;
+}
+
+// Of a row that grows the first and, in place of the others, the last one.
+static const nino_port *next_port(const nino_port *p, const nino_port *all)
+{
+    const nino_port *q = p + 1;
+    const int n = outer(p->key);
+    if (!p->grows || p == all || !p[-1].grows || strncmp(p[-1].key, p->key, (size_t) n + 1) != 0)
+        return q; // the first of its row, or in none
+    while (q->key && q->grows && !strncmp(q->key, p->key, (size_t) n + 1))
+        q++;
+    return q;
+}
+
+// The name to be printed for it: "images.image1 to images.image49".
+static const char *port_name(const nino_port *p, const nino_port *next, char *buf, size_t size)
+{
+    const bool are_many = next > p + 1;
+    snprintf(buf, size, "%s%s%s", p->key, are_many ? " to " : "", are_many ? next[-1].key : "");
+    return buf;
+}
+
+static void ports_text(const char *what, const nino_port *all)
+{
+    for (const nino_port *p = all, *next; p && p->key; p = next) {
+        char name[96];
+        next = next_port(p, all);
+        printf("  %-7s %-24s %s%s", what, port_name(p, next, name, sizeof(name)), types_of(p),
+               p->optional ? ", optional" : "");
+        if (p->when)
+            printf(", with %.*s %s", outer(p->key), p->key, p->when);
+        printf("%s%s\n", p->help ? "  " : "", p->help ? p->help : "");
+    }
 }
 
 static void cmd_nodes_describe(const nino_node_def *d)
@@ -65,6 +103,8 @@ static void cmd_nodes_describe(const nino_node_def *d)
                *def ? def : "\"\"", *unit(p) ? " " : "", unit(p), *range ? ", " : "", range,
                p->is_inert ? ", no effect" : "", p->acts_for ? ", acts for " : "",
                p->acts_for ? p->acts_for : "", p->acts_for ? " only" : "");
+        if (p->when)
+            printf("          %-24s with %.*s %s\n", "", outer(p->key), p->key, p->when);
         if (p->help)
             printf("          %-24s %s\n", "", p->help);
     }
@@ -85,12 +125,25 @@ static void cell(const char *s)
     }
 }
 
-static void ports_markdown(const char *what, const nino_port *p)
+// Where a choice brings it.
+static void when_markdown(const char *key, const char *when)
 {
-    for (; p && p->key; p++) {
-        printf("| %s | `%s` | %s%s | | | ", what, p->key, nino_port_type_name(p->type),
-               p->optional ? ", optional" : "");
+    if (!when)
+        return;
+    printf(" (with `%.*s` ", outer(key), key);
+    cell(when);
+    putchar(')');
+}
+
+static void ports_markdown(const char *what, const nino_port *all)
+{
+    for (const nino_port *p = all, *next; p && p->key; p = next) {
+        char name[96];
+        next = next_port(p, all);
+        printf("| %s | `%s` | %s%s | | | ", what, port_name(p, next, name, sizeof(name)),
+               types_of(p), p->optional ? ", optional" : "");
         cell(p->help);
+        when_markdown(p->key, p->when);
         printf(" |\n");
     }
 }
@@ -123,6 +176,7 @@ static void node_markdown(const nino_node_def *d)
         cell(range);
         printf(" | ");
         cell(p->help);
+        when_markdown(p->key, p->when);
         if (p->acts_for)
             printf(" (acts for %s only)", p->acts_for);
         printf("%s |\n", p->is_inert ? " (no effect)" : "");
@@ -145,9 +199,11 @@ static void ports_json(const char *key, const nino_port *p)
     for (; p && p->key; p++) {
         js_open(NULL, '{');
         js_text("name", p->key);
-        js_text("type", nino_port_type_name(p->type));
+        js_text("type", types_of(p));
         js_bool("optional", p->optional);
         js_text("help", p->help);
+        if (p->when)
+            js_text("when", p->when);
         js_close('}');
     }
     js_close(']');
@@ -171,6 +227,8 @@ static void param_json(const nino_param *p)
     js_bool("no_effect", p->is_inert);
     if (p->acts_for)
         js_text("acts_for", p->acts_for);
+    if (p->when)
+        js_text("when", p->when);
     js_text("unit", p->unit);
     js_text("help", p->help);
     switch (p->type) {

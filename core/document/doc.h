@@ -139,6 +139,16 @@ nino_status nino_doc_cut_node(nino_doc_edit *e, const char *id); // all of its l
 // input: number in the file's list. Ids may be those of a subgraph's ends.
 nino_status nino_doc_tie(nino_doc_edit *e, const char *from, int output, const char *to, int input,
                          const char *type);
+// Input `at` of a node goes, with its link; those behind it move up.
+nino_status nino_doc_drop_input(nino_doc_edit *e, nino_json *node, int at);
+
+// ---- doc_dynamic.c: inputs that come and go
+// Input `key` of a node was connected: the row that it is in, if it is in one, has another free one.
+nino_status nino_doc_grow(nino_doc_edit *e, const nino_doc_node *n, const char *key);
+// Sets a choice that brings inputs: those of the former one go, with their links.
+nino_status nino_doc_choose(nino_doc_edit *e, const nino_doc_node *n, const char *key,
+                            const char *json);
+
 const nino_json *nino_doc_reroute_list(const nino_json *scope);
 // The reroute a link ends at, or NULL.
 const char *nino_doc_link_parent(const nino_json *scope, const nino_json *link);
@@ -155,6 +165,8 @@ void nino_doc_print_input(nino_buf *out, int i, const char *name, const char *ty
                           bool is_optional, bool is_widget, const char *link);
 void nino_doc_print_default(nino_buf *out, const nino_param *p, int i);
 void nino_doc_print_tail(nino_buf *out, const char *class_type, bool is_virtual);
+// Does a new node show this input?
+bool nino_doc_begins(const nino_node_def *def, const nino_port *p);
 bool nino_doc_has_control(const nino_param *p); // control_after_generate
 double nino_doc_size(int n_in, int n_out, int n_rows, int n_text, double text_width, double *width);
 // The editor's form of an API form.

@@ -170,7 +170,7 @@ static const char *out_type(const nino_gnode *n, int slot)
     const nino_port *p = n->def ? n->def->outputs : NULL;
     for (int i = 0; p && p[i].key; i++)
         if (i == slot)
-            return nino_port_type_name(p[i].type);
+            return nino_port_types(&p[i]);
     return "*";
 }
 
@@ -189,6 +189,26 @@ static walk walk_inputs(const layout *l, int i)
                    n->def ? NULL : first_input(l->g, i) };
 }
 
+// Is it among the inputs that the editor would show: begun by the class, linked, or the one behind a
+// linked one?
+static bool is_shown(const nino_gnode *n, const nino_port *p, const nino_json *inputs)
+{
+    const nino_json *v = nino_json_get(inputs, p->key);
+    if (nino_input_presence(n->def, p->key, p->when, inputs) == NINO_ABSENT)
+        return false;
+    if (!p->grows || v || nino_doc_begins(n->def, p))
+        return true;
+    for (const nino_port *q = p; (q = nino_port_next(n->def, q->key));)
+        if (nino_json_get(inputs, q->key))
+            return true; // a gap
+    return nino_port_next(n->def, p[-1].key) == p && nino_json_get(inputs, p[-1].key);
+}
+
+static bool is_param_shown(const nino_gnode *n, const nino_param *p, const nino_json *inputs)
+{
+    return nino_input_presence(n->def, p->key, p->when, inputs) != NINO_ABSENT;
+}
+
 // The inputs of a node as the editor lists them: ports, then widgets; those of a class that is not
 // known are the linked ones.
 static bool next_input(walk *w, input *in)
@@ -196,9 +216,13 @@ static bool next_input(walk *w, input *in)
     const nino_json *inputs = nino_json_get(w->n->json, "inputs"), *v = NULL;
     while (w->linked && w->linked->type != NINO_JSON_ARRAY)
         w->linked = w->linked->next;
+    while (w->port && w->port->key && !is_shown(w->n, w->port, inputs))
+        w->port++;
+    while (w->param && w->param->key && !is_param_shown(w->n, w->param, inputs))
+        w->param++;
     if (w->port && w->port->key) {
         *in = (input){ .key = w->port->key,
-                       .type = nino_port_type_name(w->port->type),
+                       .type = nino_port_types(w->port),
                        .is_optional = w->port->optional };
         w->port++;
     } else if (w->param && w->param->key) {
@@ -250,14 +274,16 @@ static bool print_literal(const layout *l, nino_buf *out, const nino_json *v)
 static void print_known_values(const layout *l, nino_buf *out, const nino_gnode *n)
 {
     const nino_json *in = nino_json_get(n->json, "inputs");
+    int count = 0;
     for (const nino_param *p = n->def->params; p && p->key; p++) {
         const nino_json *v = nino_json_get(in, p->key);
-        const bool is_first = p == n->def->params;
+        if (!is_param_shown(n, p, in))
+            continue;
         if (!v || v->type == NINO_JSON_ARRAY) {
-            nino_doc_print_default(out, p, !is_first);
+            nino_doc_print_default(out, p, count++);
             continue;
         }
-        nino_buf_adds(out, is_first ? "" : ", ");
+        nino_buf_adds(out, count++ ? ", " : "");
         print_literal(l, out, v);
         nino_buf_adds(out, nino_doc_has_control(p) ? ", \"fixed\""
                            : p->upload_slot        ? ", \"image\""
@@ -322,12 +348,21 @@ static void print_named_values(const layout *l, nino_buf *out, const nino_gnode 
     }
 }
 
+// Has the class a widget that is no parameter?
+static bool has_box(const nino_node_def *def)
+{
+    for (const nino_port *p = def->inputs; p && p->key; p++)
+        if (p->type == NINO_PORT_BOUNDING_BOX)
+            return true;
+    return false;
+}
+
 static void print_values(const layout *l, nino_buf *out, const nino_gnode *n)
 {
-    const nino_known_class *known = n->def ? NULL : nino_known_class_find(n->class_type);
-    const bool is_array = n->def || known;
+    const nino_known_class *known = nino_known_class_find(n->class_type);
+    const bool is_own = n->def && !(known && has_box(n->def)), is_array = is_own || known;
     nino_buf_adds(out, is_array ? ", \"widgets_values\": [" : ", \"widgets_values\": {");
-    if (n->def)
+    if (is_own)
         print_known_values(l, out, n);
     else if (known)
         print_listed_values(l, out, n, known->widgets);

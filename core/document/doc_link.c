@@ -344,6 +344,8 @@ nino_status nino_document_connect(nino_document *d, int from, int output, int to
         st = nino_doc_tie(&e, a->id, output, b->id, slot, strcmp(type, "*") ? type : in->type);
     if (!st)
         st = adapt_ends(&e, a, output, b, in);
+    if (!st)
+        st = nino_doc_grow(&e, b, in->name);
     return nino_doc_edit_commit(&e, st, NULL, "Connect");
 }
 

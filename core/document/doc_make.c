@@ -17,6 +17,13 @@ bool nino_doc_has_control(const nino_param *p)
            (p->type == NINO_INT && (!strcmp(p->key, "seed") || !strcmp(p->key, "noise_seed")));
 }
 
+bool nino_doc_begins(const nino_node_def *def, const nino_port *p)
+{
+    if (nino_input_presence(def, p->key, p->when, NULL) == NINO_ABSENT)
+        return false;
+    return !p->grows || p == def->inputs || nino_port_next(def, p[-1].key) != p;
+}
+
 static bool is_note(const char *type)
 {
     return !strcmp(type, "Note") || !strcmp(type, "MarkdownNote");
@@ -57,10 +64,12 @@ void nino_document_default_size(const nino_node_def *def, double *width, double 
         return;
     }
     for (const nino_port *p = def->inputs; p && p->key; p++)
-        n_in++;
+        n_in += nino_doc_begins(def, p);
     for (const nino_port *p = def->outputs; p && p->key; p++)
         n_out++;
     for (const nino_param *p = def->params; p && p->key; p++) {
+        if (nino_input_presence(def, p->key, p->when, NULL) == NINO_ABSENT)
+            continue;
         n_rows += 1 + nino_doc_has_control(p) + p->upload_slot;
         n_text += p->type == NINO_STRING && p->multiline;
     }
@@ -127,7 +136,7 @@ static void doc_make_print_outputs(nino_buf *out, const nino_node_def *def)
         nino_buf_adds(out, i ? ", {\"name\": " : "{\"name\": ");
         doc_make_add_string(out, p->key);
         nino_buf_adds(out, ", \"type\": ");
-        doc_make_add_string(out, nino_port_type_name(p->type));
+        doc_make_add_string(out, nino_port_types(p));
         nino_buf_adds(out, ", \"links\": null}");
     }
     nino_buf_addc(out, ']');
@@ -165,10 +174,11 @@ void nino_doc_print_node(nino_buf *out, const nino_node_def *def, const char *cl
     if (!strcmp(def->key, "Reroute"))
         nino_doc_print_input(out, i++, "", "*", false, false, "null");
     for (const nino_port *p = def->inputs; p && p->key; p++)
-        nino_doc_print_input(out, i++, p->key, nino_port_type_name(p->type), p->optional, false,
-                             "null");
+        if (nino_doc_begins(def, p))
+            nino_doc_print_input(out, i++, p->key, nino_port_types(p), p->optional, false, "null");
     for (const nino_param *p = def->params; p && p->key; p++)
-        nino_doc_print_input(out, i++, p->key, nino_param_type_name(p), false, true, "null");
+        if (!p->when) // what a choice brings needs none until it is connected
+            nino_doc_print_input(out, i++, p->key, nino_param_type_name(p), false, true, "null");
     nino_buf_addc(out, ']');
     doc_make_print_outputs(out, def);
     nino_doc_print_tail(out, class_type, def->is_virtual);
@@ -176,9 +186,11 @@ void nino_doc_print_node(nino_buf *out, const nino_node_def *def, const char *cl
         nino_buf_adds(out, ", \"widgets_values\": [\"\"], \"color\": \"#432\", \"bgcolor\": "
                            "\"#653\"");
     i = 0;
-    for (const nino_param *p = def->params; p && p->key; p++, i++) {
+    for (const nino_param *p = def->params; p && p->key; p++) {
+        if (nino_input_presence(def, p->key, p->when, NULL) == NINO_ABSENT)
+            continue;
         nino_buf_adds(out, i ? "" : ", \"widgets_values\": [");
-        nino_doc_print_default(out, p, i);
+        nino_doc_print_default(out, p, i++);
     }
     nino_buf_adds(out, i ? "]}" : "}");
 }

@@ -337,6 +337,8 @@ static nino_status doc_node_set_value(nino_document *d, const char *id, const ch
         return st;
     if (n->kind == NINO_DOC_NOTE || n->kind == NINO_DOC_PRIMITIVE)
         st = set_first(&e, id, is_control, json);
+    else if (n->kind == NINO_DOC_NODE && !is_control && nino_param_brings(n->def, widget))
+        st = nino_doc_choose(&e, n, widget, json);
     else
         st = set_widget(&e, id, widget, json, is_control);
     const int len = snprintf(key, sizeof(key), "%d:%s.%s%s", d->n_path, id, widget,

@@ -197,6 +197,14 @@ static nino_status drop_port(nino_doc_edit *e, nino_json *port, int at)
     return st ? st : nino_json_remove(e->json, port, e->err);
 }
 
+nino_status nino_doc_drop_input(nino_doc_edit *e, nino_json *node, int at)
+{
+    nino_json *port = (nino_json *) nino_json_at(ports_of(node, false), (uint32_t) at);
+    const char *id = nino_ui_id(nino_json_get(node, "id"));
+    const nino_status st = port && id ? drop_slot(e, id, false, at) : NINO_OK;
+    return st || !port ? st : drop_port(e, port, at);
+}
+
 // How many of the first n ports have a value on the instance: its place in widgets_values.
 static uint32_t doc_port_count_values(const nino_json *ports, uint32_t n)
 {

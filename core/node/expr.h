@@ -2,7 +2,7 @@
 // there: whole ones of any size (up to 4096 bits), / always a float, // and % towards minus infinity.
 #pragma once
 #include "core/base/arena.h"
-#include "core/base/bigint.h"
+#include "core/node/bigint.h"
 #include <ninodes/base.h>
 
 typedef enum nino_expr_kind {

@@ -40,6 +40,37 @@ const nino_port *nino_port_find(const nino_node_def *def, const char *key)
 
 // ---- inputs of choices ------------------------------------------------------------------------
 
+const char *nino_port_types(const nino_port *p)
+{
+    return p->type == NINO_PORT_ANY && p->types ? p->types : nino_port_type_name(p->type);
+}
+
+static bool is_below(const char *key, const char *outer)
+{
+    const size_t n = strlen(outer);
+    return !strncmp(key, outer, n) && key[n] == '.';
+}
+
+bool nino_param_brings(const nino_node_def *def, const char *key)
+{
+    for (const nino_param *p = def->params; p && p->key; p++)
+        if (p->when && is_below(p->key, key))
+            return true;
+    for (const nino_port *p = def->inputs; p && p->key; p++)
+        if (p->when && is_below(p->key, key))
+            return true;
+    return false;
+}
+
+const nino_port *nino_port_next(const nino_node_def *def, const char *key)
+{
+    const nino_port *p = nino_port_find(def, key);
+    const char *dot = p && p->grows ? strrchr(key, '.') : NULL;
+    const bool is_same =
+        dot && p[1].key && p[1].grows && !strncmp(p[1].key, key, (size_t) (dot - key) + 1);
+    return is_same ? p + 1 : NULL;
+}
+
 static bool when_says(const char *when, const char *choice)
 {
     const size_t n = strlen(choice);

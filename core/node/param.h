@@ -12,6 +12,11 @@ const nino_param *nino_param_find(const nino_node_def *def, const char *key);
 // NULL: the class has no input port of that name.
 const nino_port *nino_port_find(const nino_node_def *def, const char *key);
 
+const char *nino_port_types(const nino_port *p); // what it may be: "IMAGE,MASK"
+// Does a choice of this name bring inputs?
+bool nino_param_brings(const nino_node_def *def, const char *key);
+// The next one of the row that grows after the input `key`; NULL: it is in none, or the last.
+const nino_port *nino_port_next(const nino_node_def *def, const char *key);
 // Is an input with such a `when` there, beside these other values ("inputs" of the API form; NULL:
 // the defaults)?
 typedef enum nino_presence {

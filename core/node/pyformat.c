@@ -201,19 +201,15 @@ static nino_status format_int(const format *f, nino_buf *b, const spec *p, int64
 // Digits without an exponent's zeros at their end, as %g has them.
 static void format_strip(char *s, bool keeps_one)
 {
-    char *e = strpbrk(s, "eE"), *point = strchr(s, '.'), tail[16] = "";
+    char *e = strpbrk(s, "eE"), *point = strchr(s, '.');
     if (!point)
         return;
-    if (e) {
-        snprintf(tail, sizeof(tail), "%s", e);
-        *e = 0;
-    }
-    char *end = s + strlen(s);
-    while (end[-1] == '0' && (!keeps_one || end[-2] != '.'))
-        *--end = 0;
-    if (end[-1] == '.')
-        *--end = 0;
-    strcat(s, tail);
+    char *end = e ? e : s + strlen(s), *to = end;
+    while (to[-1] == '0' && (!keeps_one || to[-2] != '.'))
+        to--;
+    if (to[-1] == '.')
+        to--;
+    memmove(to, end, strlen(end) + 1);
 }
 
 // %g of Python: `add_point` is for numbers without a type, which show that they are floats.
@@ -253,11 +249,8 @@ static nino_status format_float(const format *f, nino_buf *b, const spec *p, dou
     } else if (type == 'e' || type == 'E') {
         nino_snprintf(text, sizeof(text), "%.*e", precision, m);
     } else if (type == 'f' || type == 'F' || type == '%') {
-        nino_snprintf(text, sizeof(text), "%.*f", precision, type == '%' ? m * 100 : m);
-        if (p->alternate && !precision)
-            strcat(text, ".");
-        if (type == '%')
-            strcat(text, "%");
+        nino_snprintf(text, sizeof(text), "%.*f%s%s", precision, type == '%' ? m * 100 : m,
+                      p->alternate && !precision ? "." : "", type == '%' ? "%" : "");
     } else {
         format_general(text, sizeof(text), m, precision, !type, p->alternate);
     }
@@ -353,7 +346,7 @@ static nino_status format_spec(format *f, nino_buf *out)
         const size_t n = strcspn(name, "}{");
         const nino_value *v = NULL;
         const nino_status st = format_find(f, name, n, &v);
-        if (st)
+        if (st || !v)
             return st;
         if (name[n] != '}' || !nino_py_str(out, v))
             return format_fail(f, "no value that a format can hold");
@@ -369,9 +362,9 @@ static nino_status format_field(format *f, nino_buf *b)
     const size_t n = strcspn(name, "{}!:");
     const nino_value *v = NULL;
     nino_buf text = { 0 }, said = { 0 };
-    spec p;
+    spec p = { 0 };
     nino_status st = format_find(f, name, n, &v);
-    if (st)
+    if (st || !v)
         return st;
     f->at += n;
     bool is_repr = false;

@@ -87,6 +87,12 @@ int nino_run_texts(const nino_run *r, nino_meta *out)
     return n;
 }
 
+void nino_node_hand_on(nino_run *r)
+{
+    nino_value_unref(&r->out[0]);
+    r->out[0] = nino_value_ref(r->in[0]);
+}
+
 nino_status nino_node_out_text(nino_run *r, int i, char *text, nino_error *err)
 {
     nino_value *v = text ? nino_node_out(r, i, NINO_PORT_STRING, err) : NULL;

@@ -16,6 +16,8 @@ nino_value *nino_node_out(nino_run *r, int i, nino_port_type type, nino_error *e
 // there are any. Returns how many; they live as long as the run.
 #define NINO_RUN_TEXTS 3
 int nino_run_texts(const nino_run *r, nino_meta *out);
+// Output 0 becomes input 0: what shows or saves hands it on.
+void nino_node_hand_on(nino_run *r);
 // Takes `text` (malloc'd) as STRING output i.
 nino_status nino_node_out_text(nino_run *r, int i, char *text, nino_error *err);
 // The same for the other types. Each takes what it is given, also on failure. Makers can be passed

@@ -169,20 +169,25 @@ static void clear_outputs(node_state *s)
         nino_value_unref(&s->out[k]);
 }
 
-// A node that has no other effect than files, and so none when nobody wants them.
+// A node that has no other effect than files, and so none when nobody wants them; what it gives is
+// what it was given.
 static bool only_writes(const nino_node_def *def)
 {
-    const nino_port *in = def->inputs;
-    return def->is_output && !(def->outputs && def->outputs[0].key) && in && in[0].key &&
+    const nino_port *in = def->inputs, *out = def->outputs;
+    const bool hands_on = in && out && out[0].key && !out[1].key && out[0].type == in[0].type;
+    return def->is_output && (hands_on || !(out && out[0].key)) && in && in[0].key &&
            (in[0].type == NINO_PORT_IMAGE || in[0].type == NINO_PORT_MASK ||
             in[0].type == NINO_PORT_LATENT || in[0].type == NINO_PORT_VIDEO);
 }
 
 // What stands in for running the node, if anything does: values from memory, or nothing at all.
-static bool stand_in(const nino_exec *x, const nino_gnode *n, node_state *s)
+static bool stand_in(const nino_exec *x, const nino_gnode *n, node_state *s, nino_value *first)
 {
-    if (x->no_files && only_writes(n->def))
+    if (x->no_files && only_writes(n->def)) {
+        if (s->n_out)
+            s->out[0] = nino_value_ref(first);
         return true;
+    }
     for (int k = 0; n->given[0] && k < s->n_out && k < NINO_MAX_GIVEN; k++)
         s->out[k] = nino_value_ref(n->given[k]);
     return n->given[0] != NULL;
@@ -194,7 +199,7 @@ static nino_status attempt(run_state *rs, const nino_gnode *n, node_state *s, no
                            nino_error *err)
 {
     nino_exec *x = rs->x;
-    if (stand_in(x, n, s))
+    if (stand_in(x, n, s, r->in[0]))
         return NINO_OK;
     nino_stream_set_precision(x->stream, precision_of_node(x, n));
     nino_status st = n->def->ops->run(&r->base, err);

@@ -113,11 +113,6 @@ bool nino_graph_settle(nino_graph *g, nino_gnode *n)
 
 // ---- types -----------------------------------------------------------------------------------
 
-const char *nino_port_types(const nino_port *p)
-{
-    return p->type == NINO_PORT_ANY && p->types ? p->types : nino_port_type_name(p->type);
-}
-
 // The output that the match of output l is linked to, where that is one.
 static bool matched_source(const nino_graph *g, nino_link l, nino_link *out)
 {

@@ -93,6 +93,7 @@ typedef struct walk {
     const nino_ui_link *link; // the next one, or
     const nino_ui_port *port; // the input whose link is next; both NULL: the end
     int32_t instance;
+    bool is_socket; // what asks has no value of its own
     nino_ui_source *out;
 } walk;
 
@@ -153,6 +154,11 @@ static void ui_follow_leave(walk *w, const nino_ui_link *l)
     nino_json *v = name ? nino_ui_promoted(w->ui, x->parent, x->node, name) : NULL;
     if (!v && name && port && strcmp(port->name, name) != 0)
         v = nino_ui_promoted(w->ui, x->parent, x->node, port->name);
+    // The widget inside that this input shows has its value where it was edited.
+    const nino_node_def *def = NULL;
+    nino_ui_widget inner = { 0 };
+    if (!v && name && w->is_socket && nino_ui_inner_widget(w->ui, n, name, &def, &inner))
+        v = inner.value;
     ui_follow_give(w, v);
 }
 
@@ -219,7 +225,12 @@ static void ui_follow_step(walk *w)
 
 void nino_ui_follow(nino_ui *ui, int32_t instance, const nino_ui_port *port, nino_ui_source *out)
 {
-    walk w = { .ui = ui, .want = port->type, .port = port, .instance = instance, .out = out };
+    walk w = { .ui = ui,
+               .want = port->type,
+               .port = port,
+               .instance = instance,
+               .is_socket = !port->widget,
+               .out = out };
     *out = (nino_ui_source){ .found = NINO_UI_FOUND_NOTHING };
     for (int n = 0; w.link || w.port; n++) {
         const char *id = w.link ? w.link->id : w.port->link_id;

@@ -84,8 +84,7 @@ bool nino_input_is_known(const nino_gnode *n, const char *key);
 bool nino_input_counts(const nino_gnode *n, const char *key);
 // Fills n->untaken and n->decides_late from the values in the file. False: out of memory.
 bool nino_graph_settle(nino_graph *g, nino_gnode *n);
-// What a port may be, and what comes over a link from an output that there is: "IMAGE,MASK".
-const char *nino_port_types(const nino_port *p);
+// What comes over a link from an output that there is: "IMAGE,MASK".
 const char *nino_link_types(const nino_graph *g, nino_link l);
 bool nino_types_agree(const char *given, const char *wanted);
 // A value in place of a link.

@@ -84,7 +84,7 @@ static nino_status batch_latents_run(nino_run *r, nino_error *err)
     nino_latent l = { 0 };
     int64_t n = 0;
     const nino_status st = batch_all(r, batch_samples, false, &l.samples, err);
-    if (st)
+    if (st || !l.samples)
         return st;
     l.batch_index = calloc((size_t) l.samples->shape.dim[0] + 1, sizeof(*l.batch_index));
     for (int i = 0; r->def->inputs[i].key && l.batch_index; i++) {

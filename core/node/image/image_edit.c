@@ -138,7 +138,8 @@ static nino_status image_edit_from_run(nino_run *r, nino_error *err)
 {
     const from_params *p = r->params;
     const int64_t n = nino_in_image(r, 0)->shape.dim[0];
-    const int64_t at = image_edit_least(p->batch_index, n - 1);
+    const int64_t from = p->batch_index < 0 ? p->batch_index + n : p->batch_index;
+    const int64_t at = from < 0 ? 0 : image_edit_least(from, n - 1);
     return nino_out_image(r, 0,
                           nino_picture_batch(nino_in_image(r, 0), at,
                                              image_edit_least(p->length, n - at), r->def->key, err),
@@ -149,8 +150,8 @@ NINO_NODE(image_from_batch, "ImageFromBatch", "ImageFromBatch", "image/batch",
           "Takes some images of a batch", NINO_INPUTS(NINO_PORT(image, IMAGE)),
           NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
           NINO_PARAMS(from_params,
-                      NINO_P_INT(from_params, batch_index, 0, 0, 4095, 1, .label = "First",
-                                 .help = "The first one that is taken"),
+                      NINO_P_INT(from_params, batch_index, 0, -16384, 16384, 1, .label = "First",
+                                 .help = "The first one that is taken; negative: from the end"),
                       NINO_P_INT(from_params, length, 1, 1, 4096, 1, .label = "Count",
                                  .help = "How many are taken")),
           NINO_RUN(image_edit_from_run));

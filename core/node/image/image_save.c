@@ -83,6 +83,7 @@ end:
 static nino_status image_save_save_run(nino_run *r, nino_error *err)
 {
     const char *dir = nino_services_of(r->ctx)->output_dir(r->ctx);
+    nino_node_hand_on(r);
     if (r->is_plan)
         return NINO_OK;
     const nino_status st = nino_file_mkdirs(dir, false, err);
@@ -100,6 +101,7 @@ static nino_status image_save_save_check(const nino_ctx *ctx, const void *params
 static nino_status preview(nino_run *r, const nino_array *images, nino_error *err)
 {
     const char *dir = nino_services_of(r->ctx)->temp_dir(r->ctx);
+    nino_node_hand_on(r);
     if (r->is_plan)
         return NINO_OK;
     const nino_status st = nino_file_mkdirs(dir, true, err);
@@ -121,7 +123,7 @@ static nino_status image_save_mask_run(nino_run *r, nino_error *err)
 
 NINO_NODE(
     save_image, "SaveImage", "Save Image", "image", "Writes PNG files that carry the workflow",
-    NINO_INPUTS(NINO_PORT(images, IMAGE)), NINO_NO_OUTPUTS,
+    NINO_INPUTS(NINO_PORT(images, IMAGE)), NINO_OUTPUTS(NINO_PORT(images, IMAGE)),
     NINO_PARAMS(
         save_params,
         NINO_P_STRING(save_params, filename_prefix, "ComfyUI", .label = "File name",
@@ -130,9 +132,10 @@ NINO_NODE(
     .is_output = true, NINO_RUN(image_save_save_run, .check = image_save_save_check));
 NINO_NODE(preview_image, "PreviewImage", "Preview Image", "image",
           "Writes PNG files to a temporary folder", NINO_INPUTS(NINO_PORT(images, IMAGE)),
-          NINO_NO_OUTPUTS, .is_output = true, NINO_RUN(image_save_preview_run));
+          NINO_OUTPUTS(NINO_PORT(images, IMAGE)), .is_output = true,
+          NINO_RUN(image_save_preview_run));
 
 NINO_NODE(mask_preview, "MaskPreview", "MaskPreview", "mask",
           "Writes masks as grey PNG files to a temporary folder",
-          NINO_INPUTS(NINO_PORT(mask, MASK)), NINO_NO_OUTPUTS, .is_output = true,
-          NINO_RUN(image_save_mask_run));
+          NINO_INPUTS(NINO_PORT(mask, MASK)), NINO_OUTPUTS(NINO_PORT(mask, MASK)),
+          .is_output = true, NINO_RUN(image_save_mask_run));

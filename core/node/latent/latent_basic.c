@@ -61,6 +61,7 @@ static nino_status latent_basic_save_run(nino_run *r, nino_error *err)
 {
     const save_params *p = r->params;
     const nino_latent *l = &r->in[0]->u.latent;
+    nino_node_hand_on(r);
     if (r->is_plan)
         return NINO_OK;
     const time_t now = time(NULL);
@@ -103,7 +104,7 @@ static nino_status latent_basic_save_check(const nino_ctx *ctx, const void *para
 NINO_NODE(
     save_latent, "SaveLatent", "Save Latent", "_for_testing",
     "Writes a .latent file with the workflow in its metadata",
-    NINO_INPUTS(NINO_PORT(samples, LATENT)), NINO_NO_OUTPUTS,
+    NINO_INPUTS(NINO_PORT(samples, LATENT)), NINO_OUTPUTS(NINO_PORT(samples, LATENT)),
     NINO_PARAMS(save_params,
                 NINO_P_STRING(save_params, filename_prefix, "latents/ComfyUI", .label = "File name",
                               .help = "Start of the name, with sub-folders of the output folder")),

@@ -239,7 +239,8 @@ static nino_status latent_mix_from_run(nino_run *r, nino_error *err)
     const from_params *p = r->params;
     const nino_latent *in = nino_in_latent(r, 0);
     const int64_t n = in->samples->shape.dim[0];
-    const int64_t at = p->batch_index < n ? p->batch_index : n - 1;
+    const int64_t from = p->batch_index < 0 ? p->batch_index + n : p->batch_index;
+    const int64_t at = from < 0 ? 0 : from < n ? from : n - 1;
     const int64_t len = p->length < n - at ? p->length : n - at;
     nino_latent l = { 0 };
     if (in->noise_mask && in->noise_mask->shape.dim[0] == 1)
@@ -258,8 +259,8 @@ NINO_NODE(latent_from_batch, "LatentFromBatch", "Latent From Batch", "latent/bat
           "Takes some latents of a batch; each keeps the noise it would have had there",
           NINO_INPUTS(NINO_PORT(samples, LATENT)), NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
           NINO_PARAMS(from_params,
-                      NINO_P_INT(from_params, batch_index, 0, 0, 63, 1, .label = "First",
-                                 .help = "The first one that is taken"),
+                      NINO_P_INT(from_params, batch_index, 0, -16384, 16384, 1, .label = "First",
+                                 .help = "The first one that is taken; negative: from the end"),
                       NINO_P_INT(from_params, length, 1, 1, 64, 1, .label = "Count",
                                  .help = "How many are taken")),
           NINO_RUN(latent_mix_from_run));

@@ -93,7 +93,7 @@ static const char *const one_names[] = {
     [PIXART] = "pixart", "cosmos", [LUMINA2] = "lumina2", [WAN] = "wan", "hidream",
     [CHROMA] = "chroma", "ace", "omnigen2",
     [QWEN_IMAGE] = "qwen_image", "hunyuan_image", [FLUX2] = "flux2", "ovis", "longcat_image",
-    "cogvideox", "lens", "pixeldit", "ideogram4", "boogu", "krea2", "joyimage", "mage", NULL
+    "cogvideox", "lens", "pixeldit", "ideogram4", "boogu", "krea2", "joyimage", "mage", "minimax", NULL
 };
 // clang-format on
 static int one_type(int64_t word)
@@ -110,9 +110,22 @@ static int one_type(int64_t word)
     default: return -1;
     }
 }
-static const char *const two_names[] = { "sdxl",    "sd3",           "flux", "hunyuan_video",
-                                         "hidream", "hunyuan_image", NULL };
-static const int two_types[] = { NINO_CLIP_SDXL, NINO_CLIP_SD3, NINO_CLIP_FLUX, -1, -1, -1 };
+static const char *const two_names[] = { "sdxl",
+                                         "sd3",
+                                         "flux",
+                                         "hunyuan_video",
+                                         "hidream",
+                                         "hunyuan_image",
+                                         "hunyuan_video_15",
+                                         "kandinsky5",
+                                         "kandinsky5_image",
+                                         "ltxv",
+                                         "newbie",
+                                         "ace",
+                                         NULL };
+static const int two_types[] = {
+    NINO_CLIP_SDXL, NINO_CLIP_SD3, NINO_CLIP_FLUX, -1, -1, -1, -1, -1, -1, -1, -1, -1
+};
 static const char *const devices[] = { "default", "cpu", NULL };
 
 static nino_status clip_loader_check_type(const char *name, int type, nino_error *err)

@@ -122,7 +122,7 @@ static nino_status convert_run(nino_run *r, nino_error *err)
                                            : (double) v->u.i;
     if (st)
         return st;
-    if (!isfinite(f) || f >= 0x1p63 || f < -0x1p63)
+    if (v->type != NINO_PORT_INT && !(fabs(f) < 9223372036854775808.0)) // nor NaN
         return nino_fail_kind(err, NINO_ERR_RANGE, "value", "value",
                               "%g is not a number of 64 bits", f);
     i = v->type == NINO_PORT_INT ? v->u.i : (int64_t) f;

@@ -219,11 +219,11 @@ static nino_status regex_next(regex_search *s, bool *found, nino_error *err)
 // What group i has matched; nothing where it took no part.
 static void regex_group(const regex_search *s, uint32_t i, nino_buf *b)
 {
-    const size_t *v = pcre2_get_ovector_pointer(s->found);
+    const size_t *v = pcre2_get_ovector_pointer(s->found) + 2 * (size_t) i;
     if (!b) // only whether there is such a group was of interest
         return;
-    if (i <= s->n_groups && v[2 * i] != PCRE2_UNSET && v[2 * i] <= v[2 * i + 1])
-        nino_buf_add(b, s->text + v[2 * i], v[2 * i + 1] - v[2 * i]);
+    if (i <= s->n_groups && v[0] != PCRE2_UNSET && v[0] <= v[1])
+        nino_buf_add(b, s->text + v[0], v[1] - v[0]);
 }
 
 // ---- RegexMatch, RegexExtract ----------------------------------------------------------------
@@ -319,8 +319,8 @@ static nino_status regex_extract_run(nino_run *r, nino_error *err)
         REGEX_FLAG(dotall, false, "Dot takes all", "The dot stands for the end of a line, too",    \
                    __VA_ARGS__)
 
-NINO_NODE(regex_match, "RegexMatch", "Match Text", "utils/string", "Whether a pattern is found in a text",
-          NINO_OUTPUTS(NINO_PORT(matches, BOOLEAN)),
+NINO_NODE(regex_match, "RegexMatch", "Match Text", "utils/string",
+          "Whether a pattern is found in a text", NINO_OUTPUTS(NINO_PORT(matches, BOOLEAN)),
           NINO_PARAMS(regex_params, REGEX_ROWS, REGEX_FLAGS(.optional = false)),
           NINO_RUN(regex_match_run));
 NINO_NODE(

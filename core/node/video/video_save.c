@@ -105,6 +105,7 @@ static nino_status webm_run(nino_run *r, nino_error *err)
     const nino_video_params how = {
         .format = NINO_VIDEO_WEBM, .codec = webm_codecs[p->codec], .fps = p->fps, .crf = p->crf
     };
+    nino_node_hand_on(r);
     return video_save_save(r, nino_in_image(r, 0), p->filename_prefix, how, err);
 }
 
@@ -115,7 +116,7 @@ static nino_status webm_check(const nino_ctx *ctx, const void *params, nino_erro
 
 NINO_NODE(save_webm, "SaveWEBM", "SaveWEBM", "image/video",
           "Writes the images as a WebM video that carries the workflow",
-          NINO_INPUTS(NINO_PORT(images, IMAGE)), NINO_NO_OUTPUTS,
+          NINO_INPUTS(NINO_PORT(images, IMAGE)), NINO_OUTPUTS(NINO_PORT(images, IMAGE)),
           NINO_PARAMS(webm_params,
                       NINO_P_STRING(webm_params, filename_prefix, "ComfyUI", .label = "File name",
                                     .help = PREFIX_HELP),
@@ -147,6 +148,7 @@ static nino_status webp_run(nino_run *r, nino_error *err)
                                     .is_lossless = p->lossless,
                                     .quality = (int) p->quality,
                                     .method = methods[p->method] };
+    nino_node_hand_on(r);
     return video_save_save(r, nino_in_image(r, 0), p->filename_prefix, how, err);
 }
 
@@ -157,7 +159,7 @@ static nino_status webp_check(const nino_ctx *ctx, const void *params, nino_erro
 
 NINO_NODE(save_animated_webp, "SaveAnimatedWEBP", "SaveAnimatedWEBP", "image/animation",
           "Writes the images as an animated WebP that carries the workflow",
-          NINO_INPUTS(NINO_PORT(images, IMAGE)), NINO_NO_OUTPUTS,
+          NINO_INPUTS(NINO_PORT(images, IMAGE)), NINO_OUTPUTS(NINO_PORT(images, IMAGE)),
           NINO_PARAMS(webp_params,
                       NINO_P_STRING(webp_params, filename_prefix, "ComfyUI", .label = "File name",
                                     .help = PREFIX_HELP),
@@ -187,6 +189,7 @@ static nino_status apng_run(nino_run *r, nino_error *err)
     const nino_video_params how = { .format = NINO_VIDEO_APNG,
                                     .fps = p->fps,
                                     .level = (int) p->compress_level };
+    nino_node_hand_on(r);
     return video_save_save(r, nino_in_image(r, 0), p->filename_prefix, how, err);
 }
 
@@ -197,7 +200,7 @@ static nino_status apng_check(const nino_ctx *ctx, const void *params, nino_erro
 
 NINO_NODE(save_animated_png, "SaveAnimatedPNG", "SaveAnimatedPNG", "image/animation",
           "Writes the images as an animated PNG that carries the workflow",
-          NINO_INPUTS(NINO_PORT(images, IMAGE)), NINO_NO_OUTPUTS,
+          NINO_INPUTS(NINO_PORT(images, IMAGE)), NINO_OUTPUTS(NINO_PORT(images, IMAGE)),
           NINO_PARAMS(apng_params,
                       NINO_P_STRING(apng_params, filename_prefix, "ComfyUI", .label = "File name",
                                     .help = PREFIX_HELP),

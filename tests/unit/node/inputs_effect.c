@@ -20,6 +20,12 @@ static const char *const elsewhere[][3] = {
     { "ImageCompositeMasked", "resize_source", "a source of another size" },
     { "ImageStitch", "match_image_size", "pictures of two sizes" },
     { "ImagePadForOutpaint", "feathering", "the second output" },
+    { "SplitImageToTileList", "tile_width", "pictures that are wider" },
+    { "SplitImageToTileList", "tile_height", "pictures that are higher" },
+    { "SplitImageToTileList", "overlap", "pictures of several tiles" },
+    { "ImageMergeTileList", "overlap", "several tiles" },
+    { "CenterCropImages", "width", "pictures that are wider" },
+    { "CenterCropImages", "height", "pictures that are higher" },
 };
 
 static nino_ctx *ctx;
@@ -45,6 +51,8 @@ static bool make_json(const nino_node_def *d, char *json, size_t size)
     char inputs[600] = "";
     bool has_input = false;
     for (int i = 0; d->inputs && d->inputs[i].key; i++) {
+        if (d->inputs[i].grows && d->inputs[i].optional)
+            continue;
         const char *from = source_of(d->inputs[i].type);
         const size_t n = strlen(inputs);
         if (!from && !d->inputs[i].optional)

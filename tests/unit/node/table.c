@@ -207,6 +207,15 @@ static void check_aliases(void)
 
 // ---- against object_info.json ----------------------------------------------------------------
 
+// What was legal stays so: limits may be wider.
+static bool number_is_in(const nino_json *info, const char *key, double want, double absent,
+                         bool is_max)
+{
+    double v = absent;
+    nino_json_double(nino_json_get(info, key), &v);
+    return is_max ? v <= want : v >= want;
+}
+
 static bool number_is(const nino_json *info, const char *key, double want, double absent)
 {
     double v = absent;
@@ -237,8 +246,8 @@ static void compare_number(const nino_param *p, const nino_json *info)
 {
     if (p->type == NINO_INT) {
         ROW(number_is(info, "default", (double) p->def.i, 0));
-        ROW(number_is(info, "min", (double) p->min.i, -(double) INT64_MAX));
-        ROW(number_is(info, "max", (double) p->max.i, (double) INT64_MAX));
+        ROW(number_is_in(info, "min", (double) p->min.i, -(double) INT64_MAX, false));
+        ROW(number_is_in(info, "max", (double) p->max.i, (double) INT64_MAX, true));
         ROW(number_is(info, "step", (double) p->step.i, 1));
     } else {
         ROW(number_is(info, "default", p->def.f, 0));

@@ -212,6 +212,31 @@ static void check_files(void)
     }
 }
 
+// A subgraph shows the width of an inner node; what that input also feeds gets the same number.
+static void check_shown(void)
+{
+    nino_graph *g = load(
+        "{'nodes': [{'id': 5, 'type': 'abc', 'mode': 0, 'inputs': [{'name': 'width', 'type': "
+        "'INT', "
+        "'widget': {'name': 'width'}, 'link': null}], 'properties': {'proxyWidgets': [['1', "
+        "'width']]}, 'widgets_values': []}], 'links': [], 'version': 0.4, 'definitions': "
+        "{'subgraphs': "
+        "[{'id': 'abc', 'name': 's', 'inputNode': {'id': -10}, 'outputNode': {'id': -20}, "
+        "'inputs': "
+        "[{'name': 'width', 'type': 'INT', 'linkIds': [1, 2]}], 'outputs': [], 'nodes': [{'id': 1, "
+        "'type': 'EmptyImage', 'mode': 0, 'inputs': [{'name': 'width', 'type': 'INT', 'widget': "
+        "{'name': 'width'}, 'link': 1}], 'widgets_values': [24, 8, 1, 0]}, {'id': 2, 'type': "
+        "'PreviewAny', 'mode': 0, 'inputs': [{'name': 'source', 'type': '*', 'link': 2}]}], "
+        "'links': "
+        "[{'id': 1, 'origin_id': -10, 'origin_slot': 0, 'target_id': 1, 'target_slot': 0, 'type': "
+        "'INT'}, {'id': 2, 'origin_id': -10, 'origin_slot': 0, 'target_id': 2, 'target_slot': 0, "
+        "'type': 'INT'}]}]}}");
+    prompt_expect(g, "{\"5:1\": {\"class_type\": \"EmptyImage\", \"inputs\": {\"width\": 24, "
+                     "\"height\": 8, \"batch_size\": 1, \"color\": 0}}, \"5:2\": {\"class_type\": "
+                     "\"PreviewAny\", \"inputs\": {\"source\": 24}}}");
+    nino_graph_destroy(&g);
+}
+
 int main(void)
 {
     check_rows();
@@ -219,5 +244,6 @@ int main(void)
     check_matching();
     check_literals();
     check_files();
+    check_shown();
     return 0;
 }

@@ -182,6 +182,23 @@ static void check_named_first(void)
     nino_graph_destroy(&g);
 }
 
+// What a choice brings is there in the other table, too, under each of its choices.
+static void check_option(const nino_param *p, const char *options)
+{
+    for (const char *s = p->when; *s; s += strcspn(s, "|"), s += *s == '|') {
+        char key[80];
+        nino_known_widget w = { 0 };
+        snprintf(key, sizeof(key), "%.*s", (int) strcspn(s, "|"), s);
+        const char *words = nino_known_option(options, key);
+        bool found = false;
+        while (words && nino_known_next(&words, &w) && !found)
+            found = w.len == strlen(p->key) && !memcmp(p->key, w.name, w.len);
+        if (!found)
+            fprintf(stderr, "%s is no input of %s\n", p->key, key);
+        CHECK(found);
+    }
+}
+
 // Where a class is in both tables, ours has its widgets in the order of the other one, which may
 // have newer ones between.
 static void check_tables(void)
@@ -193,12 +210,15 @@ static void check_tables(void)
         const nino_param *p = d->params;
         const char *words = k ? k->widgets : "";
         nino_known_widget w;
-        if (!k || !strcmp(d->key, "SaveVideo")) // codec has moved below format
+        if (!k || (d->ops && d->ops->takes_extra) ||
+            !strcmp(d->key, "SaveVideo")) // codec has moved below format
             continue;
         while (p && p->key && nino_known_next(&words, &w))
             if (w.len == strlen(p->key) && !memcmp(p->key, w.name, w.len)) {
                 CHECK((w.mark == '^') == p->upload_slot);
                 p++;
+                for (; w.options && p->key && p->when; p++)
+                    check_option(p, w.options);
             }
         if (p && p->key) {
             fprintf(stderr, "%s: %s is not at its place\n", d->key, p->key);

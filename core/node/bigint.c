@@ -1,9 +1,11 @@
 // Whole numbers of up to 4096 bits: sign and magnitude, schoolbook arithmetic.
-#include "core/base/bigint.h"
+#include "core/node/bigint.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#define MAX_BITS INT64_C(4096) // of all limbs
 
 static void bigint_trim(nino_big *a)
 {
@@ -158,7 +160,7 @@ bool nino_big_sub(const nino_big *a, const nino_big *b, nino_big *out)
 bool nino_big_mul(const nino_big *a, const nino_big *b, nino_big *out)
 {
     nino_big r = { .negative = a->negative != b->negative, .n = a->n + b->n };
-    if (bigint_bits(a) + bigint_bits(b) > 32 * NINO_BIG_LIMBS)
+    if (bigint_bits(a) + bigint_bits(b) > MAX_BITS)
         return false;
     for (int i = 0; i < a->n; i++) {
         uint64_t carry = 0;
@@ -257,7 +259,7 @@ bool nino_big_shift(const nino_big *a, int64_t left, nino_big *out)
     nino_big r = { .negative = a->negative };
     const int64_t bits = bigint_bits(a);
     const nino_big one = nino_big_of(1);
-    if (left > 0 && bits && (left > 32 * NINO_BIG_LIMBS || bits + left > 32 * NINO_BIG_LIMBS))
+    if (left > 0 && bits && (left > MAX_BITS || bits + left > MAX_BITS))
         return false;
     for (int64_t i = 0; bits && i < bits + left; i++)
         if (bigint_bit(a, i - left))
