@@ -23,7 +23,7 @@ static void add(nino_resume *r, int i)
 static bool take(nino_resume *r, int i)
 {
     const float x[N] = { (float) i, 1, 2, 3 }, y[N] = { 4, 5, 6, (float) i };
-    float a[N], b[N];
+    float a[N], b[N] = { 0 };
     if (!nino_resume_take(r, x, 1.0 / (i + 1), a, i == 1 ? b : NULL))
         return false;
     CHECK(!memcmp(a, y, sizeof(a)) && (i != 1 || !memcmp(b, x, sizeof(b))));

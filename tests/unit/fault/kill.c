@@ -2,10 +2,6 @@
 // state or the new one, never half of one, and the next start works and tidies up.
 #include "tests/fault_scene.h"
 
-static char now[128];
-
-static void say_now(void) { fputs(now, stdout); }
-
 // False: tracing is not allowed here.
 static bool sweep(const scene *s)
 {
@@ -19,14 +15,14 @@ static bool sweep(const scene *s)
             return false;
         if (!f.hit) // behind the last one
             break;
-        snprintf(now, sizeof(now), "%s killed at call %ld, %s\n", s->name, f.at, f.hit);
+        snprintf(scene_now, sizeof(scene_now), "%s killed at call %ld, %s\n", s->name, f.at, f.hit);
         CHECK(end == 128 + SIGKILL);
         const int found = apart(s->look);
         CHECK(found == IS_OLD || found == IS_NEW);
         *(found == IS_NEW ? &n_new : &n_old) += 1;
         CHECK(apart(s->act) == ACT_OK); // the next start, over what is left
         CHECK(scene_count_parts() == 0);
-        now[0] = 0;
+        scene_now[0] = 0;
     }
     CHECK(apart(s->look) == IS_NEW && n_old > 0);
     printf("%s: killed at %ld calls: %ld times as before, %ld times done, never torn\n", s->name,
@@ -37,7 +33,6 @@ static bool sweep(const scene *s)
 int main(void)
 {
     scene_begin();
-    atexit(say_now); // CHECK
     for (int i = 0; i < N_SCENES; i++)
         if (!sweep(&scenes[i])) {
             printf("skip: tracing is not allowed here\n");
