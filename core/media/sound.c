@@ -242,6 +242,9 @@ static void sound_kernel(int64_t from, int64_t to, int64_t reach, double base, f
 nino_status nino_sound_resample(const nino_array *wave, int from_rate, int to_rate,
                                 nino_array **out, nino_error *err)
 {
+    if (from_rate < 1 || to_rate < 1)
+        return nino_fail(err, NINO_ERR_ARG, "audio", "no sound has %d samples a second",
+                         from_rate < 1 ? from_rate : to_rate);
     const int64_t g = sound_divisor(from_rate, to_rate), from = from_rate / g, to = to_rate / g;
     const double base = (double) (from < to ? from : to) * ROLLOFF;
     const int64_t reach = (int64_t) ceil(CROSSINGS * (double) from / base);

@@ -78,6 +78,15 @@ static void there_and_back(nino_ctx *ctx)
         CHECK(!strcmp(r.text[i], "16.0") || !strncmp(r.text[i], "IMAGE 5x48x64x3", 15));
 }
 
+#define SLICE "'video': ['4', 0], 'start_time': 0.4, 'duration': 0, 'strict_duration': false"
+#define SAVED "'video': ['5', 0], 'filename_prefix': 'v', 'format': 'mp4', 'codec': 'auto'"
+// clang-format off
+#define SLICED                                                                                     \
+    "{" FRAMES "," NODE("3", "LoadAudio", "'audio': 's.flac'") ","                                 \
+    NODE("4", "CreateVideo", "'images': ['2', 0], 'audio': ['3', 0], 'fps': 5") ","                \
+    NODE("5", "Video Slice", SLICE) "," NODE("6", "SaveVideo", SAVED) "}"
+// clang-format on
+
 // A sound goes into a file, from there into a video, which is cut, and out of it again.
 static void with_sound(nino_ctx *ctx)
 {
@@ -88,41 +97,7 @@ static void with_sound(nino_ctx *ctx)
     CHECK(w.n_paths == 1 && strstr(w.path[0], "/audio/s_00001_.flac"));
     opens_again(w.path[0], "EmptyAudio");
     copy_to_input(w.path[0], "s.flac");
-    const flow_result v =
-        run(ctx,
-            "{" FRAMES "," NODE("3", "LoadAudio", "'audio': 's.flac'") "," NODE(
-                "4", "CreateVideo",
-                "'images': ['2', 0], 'audio': ['3', 0], 'fps': 5") "," NODE("5", "Video Slice",
-                                                                            "'video': ['4', 0], "
-                                                                            "'start_time': 0.4, "
-                                                                            "'duration': 0, "
-                                                                            "'strict_duration': "
-                                                                            "false") "," NODE("6",
-                                                                                              "Save"
-                                                                                              "Vide"
-                                                                                              "o",
-                                                                                              "'vid"
-                                                                                              "eo':"
-                                                                                              " ['"
-                                                                                              "5', "
-                                                                                              "0], "
-                                                                                              "'fil"
-                                                                                              "enam"
-                                                                                              "e_"
-                                                                                              "pref"
-                                                                                              "ix':"
-                                                                                              " 'v'"
-                                                                                              ", "
-                                                                                              "'for"
-                                                                                              "mat'"
-                                                                                              ": "
-                                                                                              "'mp4"
-                                                                                              "', "
-                                                                                              "'cod"
-                                                                                              "ec':"
-                                                                                              " '"
-                                                                                              "auto"
-                                                                                              "'") "}");
+    const flow_result v = run(ctx, SLICED);
     CHECK(v.n_paths == 1);
     copy_to_input(v.path[0], "v.mp4");
     const flow_result r = run(ctx, "{" NODE("1", "LoadVideo", "'file': 'v.mp4'") ","   //

@@ -158,15 +158,16 @@ static nino_status slice_run(nino_run *r, nino_error *err)
     return st;
 }
 
-NINO_NODE(
-    video_slice, "Video Slice", "Trim Video", "image/video",
-    "The part of a video between two times, with its sound", NINO_INPUTS(NINO_PORT(video, VIDEO)),
-    NINO_OUTPUTS(NINO_PORT(VIDEO, VIDEO)),
-    NINO_PARAMS(slice_params,
-                NINO_P_FLOAT(slice_params, start_time, 0, -100000, 100000, 0.001, .label = "Start",
-                             .help = "In seconds; below 0 they count from the end"),
-                NINO_P_FLOAT(slice_params, duration, 0, 0, (double) INT64_MAX, 0.001, .label = "Duration",
-                             .ui_max.f = 100000, .help = "In seconds; 0: up to the end"),
-                NINO_P_BOOL(slice_params, strict_duration, false, .label = "Strict",
-                            .help = "A video that is too short is an error")),
-    NINO_RUN(slice_run));
+NINO_NODE(video_slice, "Video Slice", "Trim Video", "image/video",
+          "The part of a video between two times, with its sound",
+          NINO_INPUTS(NINO_PORT(video, VIDEO)), NINO_OUTPUTS(NINO_PORT(VIDEO, VIDEO)),
+          NINO_PARAMS(slice_params,
+                      NINO_P_FLOAT(slice_params, start_time, 0, -100000, 100000, 0.001,
+                                   .label = "Start",
+                                   .help = "In seconds; below 0 they count from the end"),
+                      NINO_P_FLOAT(slice_params, duration, 0, 0, (double) INT64_MAX, 0.001,
+                                   .label = "Duration", .ui_max.f = 100000,
+                                   .help = "In seconds; 0: up to the end"),
+                      NINO_P_BOOL(slice_params, strict_duration, false, .label = "Strict",
+                                  .help = "A video that is too short is an error")),
+          NINO_RUN(slice_run));

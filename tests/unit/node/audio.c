@@ -174,8 +174,10 @@ static nino_value *clip(double fps, int n, bool has_sound)
 {
     nino_value *v = nino_value_create(NINO_PORT_VIDEO);
     nino_array *a = node_array(SHAPE(n, 1, 1, 3), NULL, 0);
-    for (int i = 0; i < 3 * n; i++)
-        nino_array_f32(a)[i] = 0.1f * (float) (i / 3);
+    for (int i = 0; i < 3 * n; i++) {
+        const int frame = i / 3;
+        nino_array_f32(a)[i] = 0.1f * (float) frame;
+    }
     v->u.video = (nino_video_value){ .frames = a, .fps = fps };
     if (has_sound) {
         nino_array *w = node_array(SHAPE(1, 1, 40), NULL, 0);
@@ -203,8 +205,8 @@ static void cuts(void)
         node_go();
         const nino_video_value *v = &node.out[0]->u.video;
         CHECK(v->frames->shape.dim[0] == cases[i].n && v->fps == 2);
-        for (int k = 0; k < cases[i].n; k++)
-            CHECK(nino_array_f32(v->frames)[3 * k] == 0.1f * (float) (cases[i].first + k));
+        for (int64_t k = 0; k < cases[i].n; k++)
+            CHECK(nino_array_f32(v->frames)[3 * k] == 0.1f * (float) (cases[i].first + (int) k));
         CHECK(v->sound.rate == 10 && v->sound.wave->shape.dim[2] == cases[i].samples);
         CHECK(nino_array_f32(v->sound.wave)[0] == (float) cases[i].sample);
     }
