@@ -79,6 +79,35 @@ NINO_NODE(vae_device, "SelectVAEDevice", "Select VAE Device", "advanced/multigpu
           NINO_INPUTS(NINO_PORT(vae, VAE)), NINO_OUTPUTS(NINO_PORT(VAE, VAE)),
           DEVICE_ROW("default"), NINO_RUN(pass_run));
 
+// ---- what makes ComfyUI faster, and nothing different ------------------------------------------
+
+typedef struct inert_params {
+    int64_t attention, backend;
+} inert_params;
+
+#define INERT_MODEL NINO_INPUTS(NINO_PORT(model, MODEL)), NINO_OUTPUTS(NINO_PORT(MODEL, MODEL))
+#define INERT_HELP "Hands the model on: "
+
+NINO_NODE(wan_block_swap, "wanBlockSwap", "wanBlockSwap", "advanced/model",
+          INERT_HELP "weights move as the run's memory needs it", INERT_MODEL, NINO_RUN(pass_run));
+NINO_NODE(flux_kv_cache, "FluxKVCache", "Flux KV Cache", "advanced/model",
+          INERT_HELP "keys and values of reference pictures are made anew in every step",
+          INERT_MODEL, NINO_RUN(pass_run));
+NINO_NODE(attention_backend, "ModelAttentionBackend", "ModelAttentionBackend", "advanced/model",
+          INERT_HELP "kernels are chosen by the device", INERT_MODEL,
+          NINO_PARAMS(inert_params,
+                      NINO_P_ENUM(inert_params, attention, NINO_WORDS("pytorch attention"), 0,
+                                  .label = "Attention", .is_inert = true,
+                                  .help = "The schedule's own computes it here")),
+          NINO_RUN(pass_run));
+NINO_NODE(torch_compile, "TorchCompileModel", "TorchCompileModel", "_for_testing",
+          INERT_HELP "kernels are compiled anyway", INERT_MODEL,
+          NINO_PARAMS(inert_params,
+                      NINO_P_ENUM(inert_params, backend, NINO_WORDS("inductor", "cudagraphs"), 0,
+                                  .label = "Compiler", .is_inert = true,
+                                  .help = "The device's driver compiles kernels here")),
+          NINO_RUN(pass_run));
+
 // ---- ImageCompare ----------------------------------------------------------------------------
 
 static nino_status compare_nothing(nino_run *r, nino_error *err)
