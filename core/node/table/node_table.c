@@ -330,6 +330,7 @@
     X(flux_kv_cache)        \
     X(attention_backend)    \
     X(torch_compile)        \
+    X(tome)                 \
     X(video_slice)          \
     X(load_audio)           \
     X(save_audio)           \

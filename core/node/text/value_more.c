@@ -108,6 +108,18 @@ NINO_NODE(torch_compile, "TorchCompileModel", "TorchCompileModel", "_for_testing
                                   .help = "The device's driver compiles kernels here")),
           NINO_RUN(pass_run));
 
+typedef struct tome_params {
+    double ratio;
+} tome_params;
+
+NINO_NODE(tome, "TomePatchModel", "TomePatchModel", "model_patches/unet",
+          "Hands the model on: elsewhere attention is of fewer tokens, which is faster and coarser",
+          INERT_MODEL,
+          NINO_PARAMS(tome_params,
+                      NINO_P_FLOAT(tome_params, ratio, 0.3, 0, 1, 0.01, .label = "Ratio",
+                                   .is_inert = true, .help = "No tokens are merged here")),
+          NINO_RUN(pass_run));
+
 // ---- ImageCompare ----------------------------------------------------------------------------
 
 static nino_status compare_nothing(nino_run *r, nino_error *err)

@@ -373,7 +373,7 @@ static void check_values(void)
         { "FluxKVCache", "model" },       { "ModelAttentionBackend", "model" },
         { "TorchCompileModel", "model" }
     };
-    for (int i = 0; i < 7; i++) {
+    for (int i = 0; i < 8; i++) {
         node_new(passes[i][0]);
         node_give(passes[i][1], node_value(nino_port_find(node.run.def, passes[i][1])->type));
         node_go();
