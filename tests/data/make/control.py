@@ -2,7 +2,6 @@
 # over synth/sdxl_unet_ch32, T2I-Adapters (full of diffusers, light), ControlNets of FLUX.1 (diffusers' names; XLabs'),
 # one of SD3 (diffusers' names).
 # Inputs and what is added: after_N, middle, late_N as in core/model/residuals.h.
-import json
 import re
 
 import torch
@@ -16,20 +15,6 @@ import unet
 from net import Net
 
 WIDTHS, STRIDES = (8, 8, 8, 16, 16, 16, 32), (1, 1, 2, 1, 2, 1, 2, 1)
-
-
-def read(name):
-    """A file of save(), with its codes decoded."""
-    body = files.path(name).read_bytes()
-    n = int.from_bytes(body[:8], "little")
-    out = {}
-    for k, t in json.loads(body[8:8 + n]).items():
-        if k != "__metadata__":
-            a, b = t["data_offsets"]
-            kind = {"F8_E4M3": torch.uint8, "F32": torch.float32, "F16": torch.float16}[t["dtype"]]
-            v = torch.frombuffer(bytearray(body[8 + n + a:8 + n + b]), dtype=kind).reshape(t["shape"])
-            out[k] = files.fp8_decoded(v) if kind == torch.uint8 else v.double()
-    return out
 
 
 def save(name, n, rename=lambda k: k, fp8=True, **io):
@@ -122,7 +107,7 @@ def unets():
 def control_lora():
     """Low-rank changes of all matrices, other tensors whole."""
     prefix, size = "model.diffusion_model.", unet.SDXL
-    base = {k[len(prefix):]: v for k, v in read("synth/sdxl_unet_ch32.safetensors").items()}
+    base = {k[len(prefix):]: v for k, v in files.load("synth/sdxl_unet_ch32.safetensors").items()}
     n, made, whole = Net(7, torch.float16), dict(base), {"lora_controlnet": torch.zeros(0)}
     for k in base:
         if not k.startswith(("input_blocks.", "middle_block.", "time_embed.", "label_emb.")):
@@ -138,7 +123,7 @@ def control_lora():
         whole[stem + ".up"], whole[stem + ".down"] = up.half(), down.half()
         made[k] = v + (up.flatten(1) @ down.flatten(1)).reshape(v.shape)
     m = Net(8, torch.float16, made)
-    io = read("synth/control_sdxl_union_io.safetensors")
+    io = files.load("synth/control_sdxl_union_io.safetensors")
     x, hint, t, c, y = (io[k] for k in ("x", "hint", "timestep", "context", "y"))
     out = controlnet(m, x, hint, t, c, y, size)
     own = {k: v for k, v in made.items() if k.startswith(("zero_convs.", "middle_block_out.", "input_hint_block."))}
@@ -339,10 +324,10 @@ def whole():
     import schedules
     import vae
 
-    n = Net(0, tensors=read("models/checkpoints/sd15_tiny.safetensors"))
-    first = Net(0, tensors=read("synth/control_sd15.safetensors")).at("control_model.")
-    second = Net(0, tensors=read("synth/control_t2i_light.safetensors"))
-    cond = read("e2e/expected/sd15_tiny_ref.safetensors")
+    n = Net(0, tensors=files.load("models/checkpoints/sd15_tiny.safetensors"))
+    first = Net(0, tensors=files.load("synth/control_sd15.safetensors")).at("control_model.")
+    second = Net(0, tensors=files.load("synth/control_t2i_light.safetensors"))
+    cond = files.load("e2e/expected/sd15_tiny_ref.safetensors")
     yy, xx = torch.meshgrid(torch.arange(88.0), torch.arange(120.0), indexing="ij")
     image = torch.stack([(xx // 8 + yy // 11) % 2, xx / 119, ((xx - 60) ** 2 + (yy - 44) ** 2 < 900).float()])
     image = torch.round(image * 255) / 255
@@ -366,7 +351,7 @@ def whole():
     sigmas = schedules.listed(schedules.ksampler(model, "normal", 6, 0))
     r = pipeline.run("euler", 42, sigmas, (1, 4, 12, 16), denoised, False)
     r["latent_comfy"] = r["samples_model_space"] / 0.18215
-    pipeline.picture("sd15_tiny_control", vae.decode(n.at("first_stage_model."), r["latent_comfy"], pipeline.WIDTHS, True))
+    pipeline.picture("sd15_tiny_control", vae.decode(n.at("first_stage_model."), r["latent_comfy"], pipeline.WIDTHS, vae.QUANT))
     files.save("e2e/expected/sd15_tiny_control_ref.safetensors", {"latent_comfy": r["latent_comfy"]})
     node = pipeline.node
     pipeline.workflow("sd15_tiny_control", {
