@@ -371,9 +371,9 @@ static void check_values(void)
         { "SelectModelDevice", "model" }, { "SelectCLIPDevice", "clip" },
         { "SelectVAEDevice", "vae" },     { "wanBlockSwap", "model" },
         { "FluxKVCache", "model" },       { "ModelAttentionBackend", "model" },
-        { "TorchCompileModel", "model" }
+        { "TorchCompileModel", "model" }, { "TomePatchModel", "model" },
     };
-    for (int i = 0; i < 8; i++) {
+    for (size_t i = 0; i < sizeof(passes) / sizeof(passes[0]); i++) {
         node_new(passes[i][0]);
         node_give(passes[i][1], node_value(nino_port_find(node.run.def, passes[i][1])->type));
         node_go();
