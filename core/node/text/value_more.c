@@ -1,5 +1,5 @@
-// Values chosen by hand that are more than a field: seeds, free lists. Behaviour of ComfyUI's
-// nodes_primitive.py and nodes_custom_combo.py.
+// Values chosen by hand that are more than a field: seeds, free lists; nodes that hand a network on.
+// Behaviour of ComfyUI's nodes_primitive.py and nodes_custom_combo.py.
 #include <stdlib.h>
 #include <string.h>
 
