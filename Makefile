@@ -44,7 +44,7 @@ DEPS_gui := libgtk-4-dev libcairo2-dev libglib2.0-dev-bin gettext
 DEPS_test := python3 g++ ffmpeg
 DEPS_test_long := chromium
 DEPS_test_gui := xvfb xauth dbus dbus-user-session at-spi2-core fonts-dejavu-core adwaita-icon-theme \
-	librsvg2-common imagemagick xdotool
+	librsvg2-common imagemagick xdotool weston libgl1-mesa-dri
 DEPS_lint := clang-format-14 clang-tidy-14 clang-14 cppcheck git abigail-tools
 DEPS_docs := doxygen
 DEPS_gate := clang-19 lld-19 llvm-19 rocm-device-libs oclgrind
