@@ -40,6 +40,8 @@ static nino_status add_tags(reader *r, const AVDictionary *tags, nino_video_info
     const AVDictionaryEntry *e = NULL;
     nino_status st = NINO_OK;
     while (!st && (e = r->av->av_dict_get(tags, "", e, AV_DICT_IGNORE_SUFFIX))) {
+        if (!e->key[0]) // of a damaged FLAC: nobody could ask for it
+            continue;
         // Matroska writes names in capitals
         const char *key = !strcasecmp(e->key, "prompt")               ? "prompt"
                           : !strcasecmp(e->key, "workflow")           ? "workflow"
