@@ -41,6 +41,7 @@ DEPS_cl := ocl-icd-opencl-dev opencl-headers ocl-icd-libopencl1 pocl-opencl-icd 
 DEPS_gui := libgtk-4-dev libcairo2-dev libglib2.0-dev-bin gettext
 # What the tests and `make lint` use beyond that; a missing one only skips its tests.
 DEPS_test := python3 g++ ffmpeg
+DEPS_test_long := chromium
 DEPS_test_gui := xvfb xauth dbus dbus-user-session at-spi2-core fonts-dejavu-core adwaita-icon-theme \
 	librsvg2-common imagemagick xdotool
 DEPS_lint := clang-format-14 clang-tidy-14 clang-14 cppcheck git abigail-tools
@@ -137,7 +138,7 @@ lib_LIBS := $(core_LIBS) $(if $(filter 1,$(CL)),-lnettle)
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 
-.PHONY: all doc docs abi lint-abi pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-headers tests bench bench-all lint format install uninstall stage FORCE shots plans clocks tiles clean deps deps-check deps-lint deps-bench demo
+.PHONY: all doc docs abi lint-abi pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-headers tests bench bench-all lint format install uninstall stage FORCE shots plans clocks tiles clean deps deps-check deps-long deps-lint deps-bench demo
 .DELETE_ON_ERROR:
 .SECONDARY:
 .DEFAULT_GOAL := all
@@ -160,6 +161,8 @@ deps:
 	$(call install_packages,$(DEPS))
 deps-check:
 	$(call install_packages,$(DEPS_check))
+deps-long:
+	$(call install_packages,$(DEPS_check) $(DEPS_test_long))
 deps-lint:
 	$(call install_packages,$(DEPS_check) $(DEPS_lint) $(DEPS_gate))
 deps-bench:
@@ -194,9 +197,9 @@ $(B)/ways: FORCE
 	@mkdir -p $(@D)
 	@echo '$(lib_to_data) $(bin_to_data) $(bin_to_lib)' | cmp -s - $@ || echo '$(lib_to_data) $(bin_to_data) $(bin_to_lib)' > $@
 FORCE:
-$(B)/core/base/install.o $(B)/gui/base/i18n.o $(B)/ninodes $(B)/ninodes-studio: $(B)/ways
+$(B)/core/base/install.o $(B)/cli/cmd_demo.o $(B)/gui/base/i18n.o $(B)/ninodes $(B)/ninodes-studio: $(B)/ways
 $(B)/core/base/install.o: INC += -DNINO_DATA_FROM_LIB=\"$(lib_to_data)\"
-$(B)/gui/base/places.o: INC += -DNINO_DATA_FROM_BIN=\"$(bin_to_data)\"
+$(B)/cli/cmd_demo.o $(B)/gui/base/places.o: INC += -DNINO_DATA_FROM_BIN=\"$(bin_to_data)\"
 
 $(B)/ninodes: $(call obj,$(cli_SRC)) $(B)/libninodes.so
 	$(call say,LINK,$@)
@@ -254,7 +257,7 @@ check: deps-check
 	$(Q)$(MAKE) $(all_CPUS) --no-print-directory check-all
 check-all: all tests check-headers
 	$(Q)tests/run.py $(B) $(filter-out $(call bin,$(long_SRC)),$(tests_ALL))
-check-long: deps-check
+check-long: deps-long
 	$(Q)$(MAKE) $(all_CPUS) --no-print-directory all tests check-headers
 	$(Q)NINODES_TEST_LONG=1 tests/run.py $(B) $(tests_ALL)
 # The part that sanitizer builds run: no scripts, no GUI.
@@ -293,8 +296,8 @@ lint-text:
 	$(Q)$(CLANG_FORMAT) --dry-run -Werror $(C_FILES)
 	$(Q)! grep -nP '\t| +$$|\r' $(C_FILES) $(kernel_FILES)
 	$(Q)! grep -nE '\b(strcpy|strcat|sprintf|gets|strtok|alloca)\(' $(C_FILES)
-	$(Q)! grep -ln 'CL/cl.*\.h' $(wildcard core/*/*.[ch] core/*/*/*.[ch] cli/* gui/*.[ch] gui/*/*.[ch])
-	$(Q)! grep -lnE '<(gtk|glib|gio)[a-z/-]*\.h>' $(wildcard core/*/*.[ch] core/*/*/*.[ch] cli/* cl/*.[ch] cl/*/*.[ch])
+	$(Q)! grep -ln 'CL/cl.*\.h' $(wildcard core/*/*.[ch] core/*/*/*.[ch] cli/*.[ch] cli/*/*.[ch] gui/*.[ch] gui/*/*.[ch])
+	$(Q)! grep -lnE '<(gtk|glib|gio)[a-z/-]*\.h>' $(wildcard core/*/*.[ch] core/*/*/*.[ch] cli/*.[ch] cli/*/*.[ch] cl/*.[ch] cl/*/*.[ch])
 	$(Q)for f in $(C_FILES); do head -1 $$f | grep -q '^// ' || { echo "$$f: the first line must say what the file is for"; exit 1; }; done
 # Every kernel file parses as OpenCL C 1.2 in the schedules that it is for and all storage types,
 # without a driver (but those that another takes in several times); and what a schedule is lies in its folder, not in
@@ -416,6 +419,7 @@ stage: all
 	$(B)/ninodes completion zsh > $(STAGE)$(DATADIR)/zsh/site-functions/_ninodes
 	$(B)/ninodes completion fish > $(STAGE)$(DATADIR)/fish/vendor_completions.d/ninodes.fish
 	$(B)/ninodes completion man > $(STAGE)$(DATADIR)/man/man1/ninodes.1
+	for c in $$($(B)/ninodes --help | sed -n 's/^  \([a-z][a-z]*\) .*/\1/p'); do $(B)/ninodes completion man $$c > $(STAGE)$(DATADIR)/man/man1/ninodes-$$c.1 || exit 1; done
 
 clean:
 	rm -rf build build-* compile_commands.json out

@@ -73,7 +73,7 @@ int nino_cl_product_has(const nino_op_call *c)
 
 // The operands of an op from a column on.
 typedef struct operands {
-    size_t elem; // bytes of a value, but of the bias
+    size_t elem, dst_elem; // bytes of a value, but of the bias
     const nino_block *x, *earlier;
     bool has_bias, has_residual;
     nino_block bias, residual, dst;
@@ -83,6 +83,7 @@ static operands operands_of(const nino_op_call *c, const nino_cl_product *g, int
 {
     const size_t elem = nino_dtype_size(c->d.src_type[0]);
     operands o = { .elem = elem,
+                   .dst_elem = elem,
                    .x = &c->src[0]->mem,
                    .dst = c->dst->mem,
                    .has_bias = c->bias != NULL,
@@ -139,7 +140,7 @@ static void op_gemm_add_weight(arguments *a, const nino_cl_columns *w)
 static void add_result(arguments *a, const operands *o)
 {
     ADD(a, A_BUF(o->has_bias ? &o->bias : NULL, 4),
-        A_BUF(o->has_residual ? &o->residual : NULL, o->elem), A_BUF(&o->dst, o->elem));
+        A_BUF(o->has_residual ? &o->residual : NULL, o->elem), A_BUF(&o->dst, o->dst_elem));
 }
 
 // Of gemm, and of whatever else a schedule cuts products for.
@@ -220,6 +221,33 @@ static int64_t op_gemm_pieces(const nino_cl *cl, const nino_op_call *c, launch *
     return pieces;
 }
 
+// A launch makes sums in the workspace in place of results.
+static launch to_sums(const launch *l, const nino_block *workspace)
+{
+    enum { HAS_PIECES = 4, HAS_SUMS_ONLY = 16 }; // cl/kernels/common.cl
+    launch s = *l;
+    s.has = (l->has & HAS_PIECES) | HAS_SUMS_ONLY;
+    s.act = NINO_ACT_NONE;
+    s.o.has_bias = s.o.has_residual = false;
+    s.o.dst = *workspace;
+    s.o.dst_elem = 4;
+    return s;
+}
+
+// Adds what the parts of a product have summed.
+static nino_status sum_parts(nino_cl *cl, const nino_op_call *c, const launch *l, nino_error *err)
+{
+    const nino_cl_product *g = &l->g;
+    arguments a = { .n = 0 };
+    ADD(&a, A_BUF(&c->workspace, 4), A_INT(l->cut.parts), A_INT(g->rows), A_INT(g->n));
+    add_result(&a, &l->o);
+    ADD(&a, A_INT(l->act), A_INT(l->has));
+    const nino_cl_what what = { .d = &c->d };
+    const size_t global = nino_cl_items(cl, (uint64_t) (g->rows * nino_ceil_div(g->n, 4)));
+    return nino_cl_launch(cl, l->cut.file, "sum_parts", l->cut.defs, &what, 1, &global, NULL,
+                          a.list, a.n, err);
+}
+
 static nino_status run_direct(nino_cl *cl, const nino_op_call *c, const nino_cl_columns *w,
                               nino_error *err)
 {
@@ -230,7 +258,8 @@ static nino_status run_direct(nino_cl *cl, const nino_op_call *c, const nino_cl_
     if (rows > INT32_MAX - 256 || l.g.ld > INT32_MAX - 256 || l.g.c * l.g.taps > INT32_MAX - 256)
         return nino_fail(err, NINO_ERR_UNSUPPORTED, nino_ops[d->op].name,
                          "an operand has more than 2^31 rows or columns");
-    const int64_t pieces = op_gemm_pieces(cl, c, &l, nino_ops[d->op].flops(d) * part);
+    int64_t pieces = op_gemm_pieces(cl, c, &l, nino_ops[d->op].flops(d) * part);
+    pieces = l.cut.parts > 1 ? 1 : pieces;
     nino_status st = NINO_OK;
     for (int64_t i = 1; i <= pieces && !st; i++, l.row0 = l.row1) {
         l.row1 = i < pieces ? rows * i / pieces / ROW_UNIT * ROW_UNIT : rows;
@@ -242,9 +271,13 @@ static nino_status run_direct(nino_cl *cl, const nino_op_call *c, const nino_cl_
                                     .is_main = true,
                                     .share = part * (double) n / (double) rows,
                                     .requested = nino_cl_product_bytes(d, w->type, &tiles) };
-        const arguments a = gemm_arguments(&l);
-        st = nino_cl_launch(cl, l.cut.file, l.cut.kernel, l.cut.defs, &what, 2, l.cut.global, NULL,
-                            a.list, a.n, err);
+        const bool is_split = l.cut.parts > 1;
+        const launch sums = is_split ? to_sums(&l, &c->workspace) : l;
+        const arguments a = gemm_arguments(&sums);
+        st = nino_cl_launch(cl, l.cut.file, l.cut.kernel, l.cut.defs, &what, is_split ? 3 : 2,
+                            l.cut.global, NULL, a.list, a.n, err);
+        if (!st && is_split)
+            st = sum_parts(cl, c, &l, err);
     }
     return st;
 }

@@ -42,7 +42,8 @@ typedef struct options {
     uint64_t max_upload, max_clients, seed, mem_limit, preview_every, preview_percent, position,
         samples, warmup, idle_end;
     bool has_seed, json, dry_run, quiet, verbose, once, markdown, bench, fast, tensors, ui, measure,
-        no_profile, no_metadata, help, resume, front, wait, after, gui, advise, csv, reset, metrics;
+        no_profile, no_metadata, help, resume, front, wait, after, gui, advise, csv, reset, metrics,
+        watch;
 } options;
 
 typedef enum opt_kind {
@@ -257,6 +258,17 @@ nino_status follow(nino_job *job, watched *w, nino_error *err);
 const char **outputs_of(const nino_job *job, size_t *n);
 // What is said of a run that stopped; NULL: nothing is left to go on with.
 const char *go_on_hint(const nino_ctx *ctx, char *out, size_t size);
+
+// ---- waiting for a file to be saved (watch.c) --------------------------------------------------
+
+typedef struct file_watch {
+    int fd;
+    char name[256]; // in its folder
+} file_watch;
+// False: said why not.
+bool watch_open(file_watch *w, const char *path);
+void watch_close(file_watch *w);
+bool watch_wait(file_watch *w); // true: it was saved since the last call; false: asked to stop
 
 // ---- grids (grid_runs.c) -----------------------------------------------------------------------
 

@@ -67,6 +67,7 @@ static void tell_paths(const nino_job *job)
     const char **paths = outputs_of(job, &n);
     for (size_t i = 0; i < n; i++)
         out_path(paths[i]);
+    fflush(stdout); // --watch: who reads it need not wait for the next
     free(paths);
 }
 
@@ -150,11 +151,34 @@ static int dry_run(const options *o, nino_ctx *ctx, nino_graph *g)
     return rc;
 }
 
+// Runs once, and again whenever the file was saved; what is wrong with it then is said.
+static int watch_runs(const options *o, nino_ctx *ctx, nino_graph *first)
+{
+    file_watch w = { .fd = -1 };
+    if (!watch_open(&w, o->arg[0]))
+        return EXIT_RUN;
+    int rc = cmd_run_run_job(o, ctx, first);
+    while (!signals_stopped()) {
+        if (!o->quiet)
+            say("run: waiting until %s is saved; Ctrl-C ends", w.name);
+        if (!watch_wait(&w))
+            break;
+        nino_graph *g = load_graph(o, "run", &rc);
+        if (g && !(rc = check_graph(o, "run", g, ctx)))
+            rc = cmd_run_run_job(o, ctx, g);
+        nino_graph_destroy(&g);
+    }
+    watch_close(&w);
+    return signals_stopped() ? 128 + signals_stopped() : rc;
+}
+
 static int cmd_run_run(const options *o, const grid *cells, nino_ctx *ctx, nino_graph *g)
 {
     if (cells->n_axes)
         return o->dry_run ? grid_dry_run(o, cells, ctx, g) : grid_run(o, cells, ctx, g);
-    return o->dry_run ? dry_run(o, ctx, g) : cmd_run_run_job(o, ctx, g);
+    return o->dry_run ? dry_run(o, ctx, g)
+           : o->watch ? watch_runs(o, ctx, g)
+                      : cmd_run_run_job(o, ctx, g);
 }
 
 int cmd_run(const options *o)
@@ -162,6 +186,10 @@ int cmd_run(const options *o)
     int rc = EXIT_OK;
     nino_error err = { .code = NINO_OK };
     grid cells;
+    if (o->watch && (o->grid.n || o->dry_run || o->json || !strcmp(o->arg[0], "-"))) {
+        say("run: --watch is for a file, without --grid, --dry-run and --json");
+        return EXIT_USAGE;
+    }
     if (!grid_parse(o, &cells))
         return EXIT_USAGE;
     if (o->trace && nino_place_check(o->trace, &err)) {

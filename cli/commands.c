@@ -101,6 +101,8 @@ static const opt run_opts[] = {
     O_PREVIEW_PERCENT,
     { "resume", 0, OPT_FLAG, FIELD(resume), NULL,
       "Go on with the steps that a run of the same was stopped at" },
+    { "watch", 0, OPT_FLAG, FIELD(watch), NULL,
+      "Run again whenever the WORKFLOW is saved, until Ctrl-C; what did not change is kept" },
     { "advise", 0, OPT_FLAG, FIELD(advise), NULL,
       "Say at the end what would make it faster, and by how much" },
     { "trace", 't', OPT_TEXT, FIELD(trace), "FILE",
@@ -250,8 +252,8 @@ static const opt worker_opts[] = {
     { 0 }
 };
 static const opt serve_opts[] = {
-    { "listen", 'l', OPT_TEXT, FIELD(listen), "[ADDRESS:]PORT",
-      "Where to listen (default 127.0.0.1:8188); any other than a loopback address needs --token" },
+    { "listen", 'l', OPT_TEXT, FIELD(listen), "PLACE",
+      "[ADDRESS:]PORT (default 127.0.0.1:8188); another than a loopback address needs --token" },
     { "token", 0, OPT_TEXT, FIELD(token), "TEXT|@FILE",
       "What every request must know: as Authorization: Bearer, as a cookie or as ?token=" },
     { "host", 0, OPT_LIST, FIELD(hosts), "NAME",
@@ -316,6 +318,28 @@ static const opt trace_opts[] = { { "fail-over", 0, OPT_TEXT, FIELD(fail_over), 
                                   O_JSON,
                                   O_HELP,
                                   { 0 } };
+static const opt doctor_opts[] = { O_MODELS,
+                                   { "output", 'o', OPT_TEXT, FIELD(output), "DIR",
+                                     "Folder where results are to go" },
+                                   O_JSON,
+                                   O_HELP,
+                                   { 0 } };
+static const opt demo_opts[] = {
+    { "output", 'o', OPT_TEXT, FIELD(output), "DIR", "Folder of the results" },
+    O_SET,
+    O_SEED,
+    O_DEVICE,
+    O_PRECISION,
+    O_PREVIEW,
+    { "advise", 0, OPT_FLAG, FIELD(advise), NULL,
+      "Say at the end what would make it faster, and by how much" },
+    { "trace", 't', OPT_TEXT, FIELD(trace), "FILE", "Write a trace of the run" },
+    O_JSON,
+    O_QUIET,
+    O_VERBOSE,
+    O_HELP,
+    { 0 }
+};
 static const opt plain_opts[] = { O_HELP, { 0 } };
 
 #define WORKFLOW_IS                                                                                \
@@ -406,7 +430,14 @@ const command commands[] = {
       "                  or .ninotrace\n"
       "  advice FILE     what would make such a run faster\n",
       trace_opts, cmd_trace },
-    { "completion", "bash|zsh|fish|man", 1, 1, "Print a shell's completion, or the manual page",
+    { "doctor", "", 0, 0, "Look at what runs need on this machine, and say what to do next",
+      "Drivers, devices, access to GPUs, memory that GPUs share, models, room for results.\n"
+      "The exit status is that of the first thing that is bad.\n",
+      doctor_opts, cmd_doctor },
+    { "demo", "image|video", 0, 1, "Make a first picture, or a clip, with models of its own",
+      "It needs no other model. Paths of the written files go to stdout.\n", demo_opts, cmd_demo },
+    { "completion", "bash|zsh|fish|man [COMMAND]", 1, 2,
+      "Print a shell's completion, or the manual page",
       "  bash: ninodes completion bash > ~/.local/share/bash-completion/completions/ninodes\n"
       "  zsh:  ninodes completion zsh > a folder of $fpath, as _ninodes\n"
       "  fish: ninodes completion fish > ~/.config/fish/completions/ninodes.fish\n",

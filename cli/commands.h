@@ -14,7 +14,8 @@ extern const exit_row exit_rows[];
 
 void help_all(FILE *f);
 void help_command(FILE *f, const command *c);
-bool completion_print(FILE *f, const char *shell); // bash, zsh, fish; "man": the manual page
+// shell: bash, zsh, fish; "man": the manual page, of all or of one command. False: no such thing.
+bool completion_print(FILE *f, const char *shell, const char *of);
 
 // One a command: its exit code.
 int cmd_run(const options *o);
@@ -34,6 +35,8 @@ int cmd_monitor(const options *o);
 int cmd_worker(const options *o);
 int cmd_jobs(const options *o);
 int cmd_serve(const options *o);
+int cmd_doctor(const options *o);
+int cmd_demo(const options *o);
 int cmd_trace(const options *o);
 int cmd_completion(const options *o);
 int cmd_help(const options *o);

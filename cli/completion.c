@@ -1,6 +1,7 @@
 // Shell completion and the manual page, written from the option tables.
 #include "commands.h"
 
+#include <ctype.h>
 #include <string.h>
 
 typedef enum value_kind { VALUE_NONE, VALUE_DIR, VALUE_FILE, VALUE_CHOICE, VALUE_TEXT } value_kind;
@@ -189,6 +190,32 @@ static void roff(FILE *f, const char *s)
     }
 }
 
+static void manual_options(FILE *f, const command *c)
+{
+    for (const opt *d = c->opts; d->name; d++) {
+        fputs(".TP\n", f);
+        if (d->letter)
+            fprintf(f, "\\fB\\-%c\\fR, ", d->letter);
+        fputs("\\fB\\-\\-", f);
+        roff(f, d->name);
+        fprintf(f, "\\fR%s", d->arg ? " " : "");
+        roff(f, d->arg ? d->arg : "");
+        fputs("\n", f);
+        roff(f, d->help);
+        fputs("\n", f);
+    }
+}
+
+static void manual_exits(FILE *f)
+{
+    fputs(".SH EXIT STATUS\n", f);
+    for (const exit_row *e = exit_rows; e->text; e++) {
+        fprintf(f, ".TP\n%d\n", e->code);
+        roff(f, e->text);
+        fputs("\n", f);
+    }
+}
+
 static void manual(FILE *f)
 {
     fprintf(f,
@@ -203,36 +230,46 @@ static void manual(FILE *f)
         roff(f, c->summary);
         fputs(".\n.br\n", f);
         roff(f, c->more);
-        for (const opt *d = c->opts; d->name; d++) {
-            fputs(".TP\n", f);
-            if (d->letter)
-                fprintf(f, "\\fB\\-%c\\fR, ", d->letter);
-            fputs("\\fB\\-\\-", f);
-            roff(f, d->name);
-            fprintf(f, "\\fR%s", d->arg ? " " : "");
-            roff(f, d->arg ? d->arg : "");
-            fputs("\n", f);
-            roff(f, d->help);
-            fputs("\n", f);
-        }
+        manual_options(f, c);
     }
-    fputs(".SH EXIT STATUS\n", f);
-    for (const exit_row *e = exit_rows; e->text; e++) {
-        fprintf(f, ".TP\n%d\n", e->code);
-        roff(f, e->text);
-        fputs("\n", f);
-    }
+    manual_exits(f);
 }
 
-bool completion_print(FILE *f, const char *shell)
+static void manual_of(FILE *f, const command *c)
 {
+    fputs(".TH NINODES\\-", f);
+    for (const char *p = c->name; *p; p++)
+        fputc(toupper((unsigned char) *p), f);
+    fprintf(f, " 1 \"\" \"ninodes %s\" \"User Commands\"\n.SH NAME\nninodes\\-%s \\- ",
+            nino_version(), c->name);
+    roff(f, c->summary);
+    fprintf(f, "\n.SH SYNOPSIS\n.B ninodes %s\n", c->name);
+    roff(f, c->args);
+    fprintf(f, "%s[options]\n.SH DESCRIPTION\n", *c->args ? " " : "");
+    roff(f, c->summary);
+    fputs(".\n.br\n", f);
+    roff(f, c->more);
+    fputs(".SH OPTIONS\n", f);
+    manual_options(f, c);
+    manual_exits(f);
+    fputs(".SH SEE ALSO\n.BR ninodes (1)\n", f);
+}
+
+bool completion_print(FILE *f, const char *shell, const char *of)
+{
+    const command *c = of ? command_find(of) : NULL;
+    const bool is_manual = !strcmp(shell, "man");
+    if (of && (!is_manual || !c))
+        return false;
     if (!strcmp(shell, "bash"))
         bash(f);
     else if (!strcmp(shell, "zsh"))
         zsh(f);
     else if (!strcmp(shell, "fish"))
         fish(f);
-    else if (!strcmp(shell, "man"))
+    else if (is_manual && c)
+        manual_of(f, c);
+    else if (is_manual)
         manual(f);
     else
         return false;

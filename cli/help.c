@@ -86,8 +86,8 @@ int cmd_help(const options *o)
 
 int cmd_completion(const options *o)
 {
-    if (completion_print(stdout, o->arg[0]))
+    if (completion_print(stdout, o->arg[0], o->n_args > 1 ? o->arg[1] : NULL))
         return EXIT_OK;
-    say("completion: %s is not one of bash, zsh, fish, man", o->arg[0]);
+    say("completion: not one of bash, zsh, fish, man, man COMMAND");
     return EXIT_USAGE;
 }

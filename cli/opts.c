@@ -216,6 +216,7 @@ void options_release(options *o)
     free(o->set.item);
     free(o->grid.item);
     free(o->object_info.item);
+    free(o->hosts.item);
 }
 
 double parse_percent(const char *s)

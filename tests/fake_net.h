@@ -13,6 +13,9 @@ typedef struct fake_call {
     float timestep, guidance;
     int n_refs;
     nino_skip skip;
+    bool is_perturbed;
+    uint32_t active;
+    int n_negative; // rows
 } fake_call;
 
 typedef struct fake_net {
@@ -23,12 +26,14 @@ typedef struct fake_net {
     volatile int *cancel; // set when call number `cancel_at` begins
     int cancel_at;
     bool gives_nan;
+    float look; // of cells that are looked at, where that is asked; the others have 0.5
     const nino_stream *only; // calls on other streams are not remembered; NULL: all are
 } fake_net;
 
 // What the network answers for one value: x and concat of the cell, means of the rest.
 typedef struct fake_in {
     double x, concat, context, y, refs, timestep, guidance; // guidance NaN: none
+    double worse;                                           // perturbed
     int channel;
     nino_skip skip;
 } fake_in;
@@ -37,7 +42,8 @@ static inline double fake_answer(const fake_in *i)
 {
     return 0.3 * i->x + 0.2 * i->context * i->x + 0.07 * i->concat + 0.4 * i->context + 0.3 * i->y +
            0.2 * i->refs + 1e-4 * i->timestep + (isnan(i->guidance) ? 0 : 0.01 * i->guidance) +
-           0.02 * i->channel + 0.05 * (double) i->skip.doubles + 0.03 * (double) i->skip.singles;
+           0.02 * i->channel + i->worse * i->x + 0.05 * (double) i->skip.doubles +
+           0.03 * (double) i->skip.singles;
 }
 
 // Channel k of concat counts k + 1 times.
@@ -65,6 +71,29 @@ static inline nino_array *fake_take(nino_stream *s, nino_tensor *t)
     return t ? nino_download(s, t, NINO_F32) : NULL;
 }
 
+// The share that patches take from it.
+static inline double fake_worse(const nino_forward *f)
+{
+    return 0.11 * (f->pass && f->pass->is_perturbed);
+}
+
+// A map of half the latent's sides: every third cell is looked at.
+static inline void fake_look(const fake_net *net, const nino_forward *f)
+{
+    nino_attention_map *m = f->pass ? f->pass->map : NULL;
+    if (!m)
+        return;
+    m->rows = 0;
+    for (int64_t i = 0; i < f->pass->n_rows; i++)
+        m->rows += f->pass->negative[i];
+    m->n = nino_dim(f->x, 1) / 2 * (nino_dim(f->x, 2) / 2);
+    free(m->weight);
+    m->weight = calloc((size_t) (m->rows * m->n) + 1, sizeof(*m->weight));
+    CHECK(m->weight);
+    for (int64_t i = 0; i < m->rows * m->n; i++)
+        m->weight[i] = i % 3 ? 0.5f : net->look;
+}
+
 static inline nino_tensor *fake_forward(nino_stream *s, const nino_diffusion *d, nino_forward *f)
 {
     fake_net *net = d->net;
@@ -77,7 +106,17 @@ static inline nino_tensor *fake_forward(nino_stream *s, const nino_diffusion *d,
                                            .timestep = f->timestep[0],
                                            .guidance = f->guidance,
                                            .n_refs = f->n_refs,
-                                           .skip = f->skip };
+                                           .skip = f->skip,
+                                           .is_perturbed = f->pass && f->pass->is_perturbed,
+                                           .active = f->pass ? f->pass->active : 0 };
+    for (int64_t i = 0; f->pass && i < f->pass->n_rows && net->n; i++)
+        net->call[net->n - 1].n_negative += f->pass->negative[i];
+    fake_look(net, f);
+    const double worse = fake_worse(f);
+    if (f->residuals) { // added to the input, so that every cell shows it
+        f->x = nino_residual_take(s, f->x, &f->residuals->middle, d->name);
+        nino_residuals_release(f->residuals);
+    }
     nino_array *x = fake_take(s, nino_conv2d(s, f->x, &net->mix));
     nino_array *context = fake_take(s, f->context), *y = fake_take(s, f->y);
     nino_array *concat = fake_take(s, f->concat), *ref[8] = { NULL };
@@ -93,6 +132,7 @@ static inline nino_tensor *fake_forward(nino_stream *s, const nino_diffusion *d,
                        .y = fake_mean(y, b),
                        .timestep = (double) f->timestep[b],
                        .guidance = (double) f->guidance,
+                       .worse = worse,
                        .skip = f->skip };
         for (int i = 0; i < f->n_refs; i++)
             in.refs += (i + 1) * fake_mean(ref[i], b);

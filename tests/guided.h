@@ -44,7 +44,8 @@ static inline nino_cond *cond_of(int n, int64_t tokens, double sign)
 
 typedef struct spot { // an entry as the test thinks of it
     const nino_cond_entry *e;
-    double y, refs, guidance;
+    double y, refs, guidance, worse;
+    nino_skip skip;
     double weight[MAX_BATCH][CELLS];
     double concat[CELLS];
 } spot;
@@ -100,6 +101,8 @@ static inline void oracle(const spot *s, int n, const float *x, int batch, doubl
                                  .refs = s[k].refs,
                                  .timestep = timestep_of(sigma),
                                  .guidance = s[k].guidance,
+                                 .worse = s[k].worse,
+                                 .skip = s[k].skip,
                                  .channel = c };
             sum += s[k].weight[b][cell] * ((double) x[i] - sigma * fake_answer(&in));
             weight += s[k].weight[b][cell];

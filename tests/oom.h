@@ -34,17 +34,17 @@ void __wrap_free(void *p);
 
 static int oom_fails(void)
 {
-    const long k = ++oom.calls;
+    const long k = __atomic_add_fetch(&oom.calls, 1, __ATOMIC_RELAXED); // threads pack weights
     if (!oom.at || !(k == oom.at || (oom.sticky && k > oom.at)))
         return 0;
-    oom.fired = 1;
+    __atomic_store_n(&oom.fired, 1, __ATOMIC_RELAXED);
     errno = ENOMEM;
     return 1;
 }
 
 static void *oom_count(void *p)
 {
-    oom.live += p != NULL;
+    __atomic_add_fetch(&oom.live, p != NULL, __ATOMIC_RELAXED);
     return p;
 }
 
@@ -80,7 +80,7 @@ int __wrap_posix_memalign(void **p, size_t align, size_t n)
 }
 void __wrap_free(void *p)
 {
-    oom.live -= p != NULL;
+    __atomic_sub_fetch(&oom.live, p != NULL, __ATOMIC_RELAXED);
     __real_free(p);
 }
 

@@ -18,11 +18,12 @@ extern const nino_cl_schedule nino_cl_generic_schedule;
 extern const nino_cl_grids nino_cl_generic_grids;
 extern const nino_cl_probing nino_cl_generic_probing;
 
-// Types with a chunk_TYPE() in wmma.cl.
-static bool host_has_chunks(nino_dtype t)
+// Types with a chunk_TYPE() in wmma.cl: for bf16, whose values are made of f16's, those of which both have all
+// values.
+static bool host_has_chunks(nino_dtype act, nino_dtype t)
 {
-    return t == NINO_I8 || t == NINO_Q8_0 || t == NINO_Q4_0 || t == NINO_F8_E4M3 ||
-           t == NINO_F8_E5M2;
+    const bool is_exact = t == NINO_I8 || t == NINO_F8_E4M3 || t == NINO_F8_E5M2;
+    return is_exact || (act == NINO_F16 && (t == NINO_Q8_0 || t == NINO_Q4_0));
 }
 
 // Whether wmma.cl does it: not with panels, which those of f32 activations may be expanded to.
@@ -50,8 +51,11 @@ static void host_cut_product(const nino_cl *cl, const nino_op_call *c, const nin
     }
     const nino_dtype type = c->d.src_type[0];
     const bool is_plain = !g->is_video && g->ks == 1 && g->stride == 1 && !g->up;
+    const nino_profile *p = nino_cl_profile(cl);
+    const nino_split split = nino_sched_split(p, &c->d);
     const nino_tile t =
-        nino_sched_tile(n, g->n, nino_cl_compute_units(cl), nino_cl_profile(cl)->tuning.gemm_tile);
+        split.parts > 1 ? split.tile
+                        : nino_sched_tile(n, g->n, nino_cl_compute_units(cl), p->tuning.gemm_tile);
     out->file = "wmma";
     out->kernel = nino_cl_wmma_kernel(&t);
     out->group = (size_t) (t.waves_along * t.waves_across) * 32;
@@ -61,11 +65,13 @@ static void host_cut_product(const nino_cl *cl, const nino_op_call *c, const nin
     }
     nino_cl_cut_define(out, "%s -DRAW=%s", nino_cl_type_defs(type), nino_dtype_name(w->raw->type));
     nino_cl_cut_define(out, "%s%s%s%s%s", w->raw->type == type ? " -DSAME=1" : "",
-                       type == NINO_F16 && host_has_chunks(w->raw->type) ? " -DCHUNKED=1" : "",
+                       host_has_chunks(type, w->raw->type) ? " -DCHUNKED=1" : "",
                        is_plain ? "" : " -DTAPPED=1", g->is_video ? " -DVIDEO=1" : "",
                        g->c % 8 ? " -DODD=1" : "");
     out->global[0] = (size_t) nino_ceil_div(n, t.rows) * out->group;
     out->global[1] = (size_t) nino_ceil_div(g->n, t.columns);
+    out->global[2] = (size_t) split.parts;
+    out->parts = split.parts;
 }
 
 static void host_cut_skinny(const nino_cl_columns *w, const nino_cl_product *g, nino_cl_cut *out)

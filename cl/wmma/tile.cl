@@ -60,8 +60,11 @@ kernel WG(WG_SIZE) void GEMM(BP, BN)(int row0, int row1, int N, int ld, int C, i
     X += (long) p0 * X_ROW;
 #endif
 
-    int c = 0, tap = FIRST_TAP;
-    const int steps = (taps - FIRST_TAP) * ((Cp + BK - 1) / BK);
+    // Those steps of all that this part of the channels and taps has.
+    const int part = get_group_id(2), each = (Cp + BK - 1) / BK, all = (taps - FIRST_TAP) * each;
+    const int begin = all * part / get_num_groups(2);
+    const int steps = all * (part + 1) / get_num_groups(2) - begin;
+    int c = begin % each * BK, tap = FIRST_TAP + begin / each;
     for (int s = -1; s < steps; s++) {
         if (s >= 0) {
             barrier(CLK_LOCAL_MEM_FENCE);
@@ -75,7 +78,7 @@ kernel WG(WG_SIZE) void GEMM(BP, BN)(int row0, int row1, int N, int ld, int C, i
         }
         if (s + 1 < steps) {
 #if TAPPED
-            if (c == 0)
+            if (c == 0 || s < 0)
                 UNROLL
                 for (int q = 0; q < NX; q++) {
                     const pixel at = { frame[q], place[q] >> 16, place[q] & 0xffff };
@@ -159,9 +162,8 @@ kernel WG(WG_SIZE) void GEMM(BP, BN)(int row0, int row1, int N, int ld, int C, i
             }
             const long to = (long) p * ld + n;
             const int is_chunk = (has & HAS_PIECES) && n + 8 <= N;
-#if SAME
             if (has & HAS_SUMS_ONLY) {
-                global float *sums = (global float *) Y + Y_off + to;
+                global float *sums = (global float *) Y + Y_off + (ulong) part * row1 * ld + to;
                 if (is_chunk) {
                     vstore4(lo, 0, sums);
                     vstore4(hi, 1, sums);
@@ -172,7 +174,6 @@ kernel WG(WG_SIZE) void GEMM(BP, BN)(int row0, int row1, int N, int ld, int C, i
                     }
                 continue;
             }
-#endif
             if ((has & HAS_ADDED) && is_chunk) {
                 const uint4 r = *(global const uint4 *) (R + R_off + to);
                 lo += unpack4(r.lo);

@@ -11,14 +11,15 @@
 //        where is_scaled
 //   -D RAW=TYPE     storage of W
 //   -D SAME=1       which is that of the activations
-//   -D CHUNKED=1    which has a chunk_TYPE() below, for f16
+//   -D CHUNKED=1    which has a chunk_TYPE() below, for f16; for bf16, if both have all of its values
 //   -D TAPPED=1     a result's inputs are not those of one pixel of the same number: source() tells.
 //                   Without it rows of X are H apart, those of W `W`
 //   -D ODD=1        C is no multiple of 8, so that pixels are not whole chunks
-//   has: HAS_BIAS, HAS_ADDED (R), HAS_PIECES; with SAME also 8: bias are factors of the rows of Y, and
-//   16: Y is f32, and nothing follows the sums; fn: nino_act of core/op/op.h
+//   has: HAS_BIAS, HAS_ADDED (R), HAS_PIECES, HAS_SUMS_ONLY (Y is f32, and nothing follows the sums), with SAME
+//   also HAS_ROW_FACTORS (bias are factors of the rows of Y); fn: nino_act of core/op/op.h
 // A kernel for each tile: gemm_wmma_BPxBN. Global size: (tiles along pixels * WG_SIZE, tiles along
-// columns), work-group size WG_SIZE.
+// columns, parts), work-group size WG_SIZE. Where tiles are few, each of several parts sums some of the
+// channels and taps: Y is f32 [parts][rows][N], row0 is 0, and sum_parts adds them.
 #ifndef TAPPED
 #define TAPPED 0
 #endif
@@ -155,6 +156,10 @@ INLINE uint4 load_weights(global const W_t *W, grids grid, ulong first, uint row
     row += IS_CHANNEL(c, Cp) ? c : 0;
 #if SAME
     return *(global const uint4 *) ((global const ushort *) W + first + row);
+#elif CHUNKED && BF16
+    const uint4 h = PASTE(chunk_, RAW)(W, grid, first + row);
+    const uint8 u = as_uint8(vload_half8(0, (const private half *) &h));
+    return (uint4)(HIGHS(u.s0, u.s1), HIGHS(u.s2, u.s3), HIGHS(u.s4, u.s5), HIGHS(u.s6, u.s7));
 #elif CHUNKED
     return PASTE(chunk_, RAW)(W, grid, first + row);
 #else
@@ -193,3 +198,35 @@ INLINE float4 load_some(global const T *p, int n)
 #define WP 2
 #define WN 2
 #include "tile.cl"
+
+// Y from sums of n_parts. Global size: rows * ceil(N / 4) up to a multiple of 256, work-group size 256.
+kernel WG(256) void sum_parts(global const float *parts, const ulong parts_off, const int n_parts,
+                              const int rows, const int N, global const float *restrict bias,
+                              const ulong bias_off, global const T *R, const ulong R_off, global T *Y,
+                              const ulong Y_off, const int fn, const int has)
+{
+    const int quads = (N + 3) / 4, i = get_global_id(0), r = i / quads, n = (i - r * quads) * 4;
+    if (r >= rows)
+        return;
+    const long at = (long) r * N + n;
+    const int k = min(N - n, 4);
+    float4 v = (float4)(0.0f);
+    parts += parts_off + at;
+    if (k == 4)
+        for (int p = 0; p < n_parts; p++, parts += (long) rows * N)
+            v += load4_f32(parts);
+    else
+        for (int p = 0; p < n_parts; p++, parts += (long) rows * N)
+            v += (float4)(parts[0], k > 1 ? parts[1] : 0.0f, k > 2 ? parts[2] : 0.0f, 0.0f);
+    if (has & HAS_BIAS)
+        v += load4_f32(bias + bias_off + n); // filled up
+    if (has & HAS_ADDED)
+        v += load_some(R + R_off + at, k);
+    v = act4(v, fn);
+    if (k == 4) {
+        STORE4(Y + Y_off + at, v);
+        return;
+    }
+    for (int j = 0; j < k; j++, v = v.yzwx)
+        STORE(Y + Y_off + at + j, v.x);
+}

@@ -196,8 +196,8 @@ static int take_body(http *h, struct lws *wsi, session *s, const void *data, siz
         s->n_body += n;
         return s->n_body <= REFUSED_BYTES ? 0 : -1;
     }
-    if (!s->target)
-        return -1;
+    if (!s->target || !n)
+        return s->target ? 0 : -1;
     if (s->n_body + n > h->p.max_body)
         return -1;
     if (s->n_body + n > s->max_body) {

@@ -1,6 +1,7 @@
 // From what a pickle made to the tensors of a state dict, in files of both forms.
 #include "core/file/pth_machine.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,10 +79,16 @@ static nino_status pth_pickle_list(nino_machine *m, const nino_pickle_value *v,
                                    nino_pickle_tensor **out, int *n_out)
 {
     static const char bare[] = "tensor";
+    static const char *const inners[] = { "string_to_param", "image_proj", "ip_adapter" };
+    enum { INNERS = sizeof(inners) / sizeof(inners[0]) };
+    const nino_pickle_value *inner[INNERS];
     if (v->t != T_DICT && v->t != T_TENSOR)
         return REFUSE("schema", "the file holds no tensors");
-    const nino_pickle_value *inner = inner_dict(v, "string_to_param"); // of textual inversions
-    const uint32_t n = (v->t == T_TENSOR ? 1 : v->count) + (inner ? inner->count : 0);
+    uint32_t n = v->t == T_TENSOR ? 1 : v->count;
+    for (int i = 0; i < INNERS; i++) { // of textual inversions, of IP-Adapters
+        inner[i] = inner_dict(v, inners[i]);
+        n += inner[i] ? inner[i]->count : 0;
+    }
     if (n > MAX_TENSORS)
         return REFUSE("limit", "%u tensors, at most %d are read", n, MAX_TENSORS);
     nino_pickle_tensor *t = nino_arena_alloc(m->arena, (n ? n : 1) * sizeof(*t));
@@ -90,8 +97,14 @@ static nino_status pth_pickle_list(nino_machine *m, const nino_pickle_value *v,
     *out = t;
     *n_out = 0;
     if (v->t == T_DICT) {
-        const nino_status st = list_dict(m, v, "", t, n_out);
-        return st || !inner ? st : list_dict(m, inner, "string_to_param.", t, n_out);
+        nino_status st = list_dict(m, v, "", t, n_out);
+        for (int i = 0; i < INNERS && !st; i++) {
+            char prefix[24];
+            snprintf(prefix, sizeof(prefix), "%s.", inners[i]);
+            if (inner[i])
+                st = list_dict(m, inner[i], prefix, t, n_out);
+        }
+        return st;
     }
     *t = *v->tensor;
     t->name = bare;

@@ -10,6 +10,7 @@ typedef struct nino_run_times {
     int n;
     nino_tensor **rows; // by layer, [n,...]; NULL: not made yet
     int n_rows;
+    float guidance[2]; // Chroma: that rows 0 and 1 are made for
 } nino_run_times;
 
 #define NINO_RUN_TIMES 64 // longer runs keep nothing: memory grows with them

@@ -77,6 +77,22 @@ static double tiled(const nino_profile *p, int64_t rows, int64_t columns, int64_
            filled(tiles, p->units) * filled(depth, 32) * steps / (steps + WARM_UP);
 }
 
+// The same in parts of the channels.
+static double split_tiled(const nino_profile *p, int64_t rows, const nino_op_desc *d,
+                          const nino_split *split, clocks_row want)
+{
+    const nino_tile *t = &split->tile;
+    const int64_t columns = d->weight->n, depth = d->weight->c * nino_op_taps(d);
+    const int64_t tiles =
+        nino_ceil_div(rows, t->rows) * nino_ceil_div(columns, t->columns) * split->parts;
+    const double steps = ceil((double) depth / 32 / split->parts);
+    want.rows = t->rows;
+    want.columns = t->columns;
+    return share_of(&want) * filled(rows, t->rows) * filled(columns, t->columns) *
+           filled(tiles, p->units) * (double) depth / (steps * 32 * split->parts) * steps /
+           (steps + WARM_UP);
+}
+
 static double product_share(const nino_profile *p, const nino_op_desc *d)
 {
     const nino_weight *w = d->weight;
@@ -99,7 +115,9 @@ static double product_share(const nino_profile *p, const nino_op_desc *d)
     }
     if (d->op == NINO_OP_LINEAR && rows <= NINO_FEW_ROWS) // another kernel, in f32 arithmetic
         return F32_FEW * p->peak_f32 / p->peak_f16;
-    return tiled(p, rows, w->n, w->c * nino_op_taps(d), want);
+    const nino_split split = nino_sched_split(p, d);
+    return split.parts > 1 ? split_tiled(p, rows, d, &split, want)
+                           : tiled(p, rows, w->n, w->c * nino_op_taps(d), want);
 }
 
 static double attention_share(const nino_profile *p, const nino_op_desc *d)
@@ -151,6 +169,11 @@ double nino_clocks_more_bytes(const nino_profile *p, const nino_op_desc *d)
                              (double) d->src[1].dim[1]
                        : 0;
     }
-    const bool is_expanded = d->weight && nino_sched_expand(p, d).panels > 0;
+    if (!d->weight)
+        return 0;
+    const nino_split split = nino_sched_split(p, d);
+    if (split.parts > 1)
+        return 2.0 * (double) split.bytes;
+    const bool is_expanded = nino_sched_expand(p, d).panels > 0;
     return is_expanded ? 4.0 * (double) (d->weight->n * d->weight->c * nino_op_taps(d)) : 0;
 }

@@ -171,6 +171,16 @@ typedef struct nino_tile {
 // The one by which `units` work-group processors should be done first; largest: as gemm_tile.
 nino_tile nino_sched_tile(int64_t rows, int64_t columns, unsigned units, int largest);
 
+// Of a product whose tiles are too few for the device: each of several parts sums some of the channels and
+// taps, f32 [parts][rows][N] in the workspace, which are added then. By clock model, for devices of which the
+// profile knows `units`.
+typedef struct nino_split {
+    nino_tile tile; // where there are parts
+    int parts;      // 1: it is not split
+    size_t bytes;   // of the workspace
+} nino_split;
+nino_split nino_sched_split(const nino_profile *p, const nino_op_desc *d);
+
 // Predicted seconds of a call (roofline with the profile's efficiencies); 0 when the profile has no
 // numbers. Where the bandwidth is not known, of the arithmetic alone.
 double nino_sched_seconds(const nino_profile *p, const nino_op_desc *d, double flops, double bytes);

@@ -221,9 +221,11 @@ size_t nino_sched_workspace(const nino_profile *p, const nino_op_desc *d)
     if (e.panels)
         return e.bytes;
     switch (d->op) {
+    case NINO_OP_LINEAR: return nino_sched_split(p, d).bytes;
     case NINO_OP_CONV2D:
     case NINO_OP_CONV3D:
-        return nino_sched_conv(p, d) == NINO_CONV_WINOGRAD ? nino_sched_wino(p, d).bytes : 0;
+        return nino_sched_conv(p, d) == NINO_CONV_WINOGRAD ? nino_sched_wino(p, d).bytes
+                                                           : nino_sched_split(p, d).bytes;
     case NINO_OP_GROUP_NORM:
     case NINO_OP_GROUP_STAT: return nino_sched_norm(p, d).bytes;
     case NINO_OP_ATTENTION: return nino_sched_attention(p, d).bytes;
@@ -262,28 +264,87 @@ nino_dtype nino_sched_operand(const nino_profile *p, nino_dtype act)
     return p->schedule->has_matrix && act != NINO_F32 ? act : NINO_F32;
 }
 
+static const nino_tile sched_tiles[] = {
+    { 256, 128, 4, 2 }, { 128, 128, 2, 2 }, { 128, 64, 2, 2 }, { 64, 64, 2, 2 }
+};
+enum { N_TILES = sizeof(sched_tiles) / sizeof(sched_tiles[0]) };
+
 // A work-group processor works off its tiles one after the other (two at a time, but then at half the
 // speed each). A step of 32 channels costs 32 clocks for each product of 16 x 16 x 16, on four SIMDs,
 // and about 160 more to bring the step in, in which the other work-groups of a processor have nearly
 // all there is to do: a quarter of it counts. By clock model, not measured.
+static double step_clocks(const nino_tile *t)
+{
+    return t->rows / 16.0 * (t->columns / 16.0) * 2 * 32 / 4 + 40;
+}
+
+// Tiles that the processor with the most of them has to do.
+static double tile_turns(const nino_tile *t, int64_t rows, int64_t columns, int parts,
+                         unsigned units)
+{
+    const int64_t n = nino_ceil_div(rows, t->rows) * nino_ceil_div(columns, t->columns) * parts;
+    return (double) nino_ceil_div(n, units ? units : 1);
+}
+
 nino_tile nino_sched_tile(int64_t rows, int64_t columns, unsigned units, int largest)
 {
-    static const nino_tile tiles[] = {
-        { 256, 128, 4, 2 }, { 128, 128, 2, 2 }, { 128, 64, 2, 2 }, { 64, 64, 2, 2 }
-    };
     double least = INFINITY;
-    enum { N = sizeof(tiles) / sizeof(tiles[0]) };
-    nino_tile best = tiles[N - 1];
-    for (int i = largest > 0 ? largest - 1 : 0; i < N; i++) {
-        const nino_tile *t = &tiles[i];
-        const int64_t n = nino_ceil_div(rows, t->rows) * nino_ceil_div(columns, t->columns);
-        const double products = t->rows / 16.0 * (t->columns / 16.0) * 2;
-        const double cost = (double) nino_ceil_div(n, units) * (products * 32 / 4 + 40);
+    nino_tile best = sched_tiles[N_TILES - 1];
+    for (int i = largest > 0 ? largest - 1 : 0; i < N_TILES; i++) {
+        const nino_tile *t = &sched_tiles[i];
+        const double cost = tile_turns(t, rows, columns, 1, units) * step_clocks(t);
         if (cost < least) {
             least = cost;
             best = *t;
         }
     }
+    return best;
+}
+
+// Products that matrix instructions do in one launch.
+static bool can_split(const nino_profile *p, const nino_op_desc *d)
+{
+    nino_raw_layout raw;
+    const bool is_product =
+        d->op == NINO_OP_LINEAR || d->op == NINO_OP_CONV2D || d->op == NINO_OP_CONV3D;
+    return is_product && p->units && p->peak_f16 > 0 && p->bandwidth > 0 &&
+           p->schedule->has_matrix && d->src_type[0] != NINO_F32 &&
+           (d->op != NINO_OP_LINEAR || nino_shape_count(&d->dst) / d->weight->n > NINO_FEW_ROWS) &&
+           (!nino_raw_layout_of(d->weight, &raw) ||
+            (raw.n_parts == 1 && nino_raw_can_decode(d->weight)));
+}
+
+// Turns of a tile's main loop that its first loads and its end cost.
+#define WARM_UP 2
+// Sums are worth their detour from there on.
+#define SPLIT_GAIN 0.9
+
+nino_split nino_sched_split(const nino_profile *p, const nino_op_desc *d)
+{
+    static const int parts[] = { 1, 2, 3, 4, 6, 8 };
+    enum { LEAST_STEPS = 8, FLOPS_A_CLOCK = 1024 }; // of a processor's four SIMDs
+    nino_split best = { .parts = 1 };
+    double least = INFINITY;
+    if (!can_split(p, d))
+        return best;
+    const int64_t n = d->weight->n, rows = nino_shape_count(&d->dst) / n;
+    const double clock = p->peak_f16 / (p->units * (double) FLOPS_A_CLOCK);
+    const double steps = ceil((double) (d->weight->c * nino_op_taps(d)) / 32);
+    const int largest = p->tuning.gemm_tile;
+    for (int i = largest > 0 ? largest - 1 : 0; i < N_TILES; i++)
+        for (size_t k = 0; k < sizeof(parts) / sizeof(parts[0]); k++) {
+            const nino_tile *t = &sched_tiles[i];
+            const double each = ceil(steps / parts[k]);
+            const double sums = (double) (parts[k] * rows * n) * 4;
+            double cost = tile_turns(t, rows, n, parts[k], p->units) * (each + WARM_UP) *
+                          step_clocks(t) / clock;
+            if (parts[k] > 1) // written and read again by a second launch
+                cost = (cost + 2 * sums / p->bandwidth + p->launch_s) / SPLIT_GAIN;
+            if ((parts[k] > 1 && each < LEAST_STEPS) || cost >= least)
+                continue;
+            least = cost;
+            best = (nino_split){ *t, parts[k], parts[k] > 1 ? align256((uint64_t) sums) : 0 };
+        }
     return best;
 }
 

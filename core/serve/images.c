@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_PICTURES = 64, MAX_PICTURE = 64 << 20, MAX_STEPS = 64 };
+enum { MAX_PICTURES = 64, MAX_PICTURE = 64 << 20, MAX_STEPS = 64, MAX_PROMPT = 32000 };
 
 // ---- filling the workflow ----------------------------------------------------------------------
 
@@ -126,6 +126,8 @@ static bool read_wish(nino_serve_call *c, const nino_json_doc *doc, wish *w)
     int k = 0;
     if (!w->prompt)
         serve_fail(c, 400, "invalid_request_error", "prompt is missing");
+    else if (strlen(w->prompt) > MAX_PROMPT)
+        serve_fail(c, 400, "invalid_request_error", "prompt is longer than %d bytes", MAX_PROMPT);
     else if (n && n->type != NINO_JSON_NULL && (!nino_json_u64(n, &w->n) || !w->n || w->n > 10))
         serve_fail(c, 400, "invalid_request_error", "n is not a whole number from 1 to 10");
     else if (seed && !nino_json_u64(seed, &w->seed))

@@ -90,9 +90,8 @@ nino_http_answer nino_serve_admit(nino_serve *s, const nino_http_request *given)
     if (!NINO_TAKE(&req, given, NINO_HTTP_REQUEST_INIT, NULL) || !req.method || !req.target ||
         *req.target != '/')
         a.status = 400;
-    else if (!req.host || (!s->params.token && !is_own_name(s, req.host)))
-        a.status = 403; // else a name that is made to lead here would be let in
-    else if (is_foreign(s, &req))
+    else if (!req.host || is_foreign(s, &req) ||
+             (!s->params.token && !is_own_name(s, req.host))) // made to lead here by its owner
         a.status = 403;
     else if (s->params.token && !knows_token(s, &req, &by_query))
         a.status = 401;

@@ -45,8 +45,8 @@ struct serve_record {
     double queued_s, ended_s;
     char *prompt, *extra; // JSON; NULL: not known (yet)
     bool is_asked;        // the worker was asked for its workflow
-    int lost;      // how often a worker died in it
-    bool has_died; // the one that we were attached to did
+    int lost;             // how often a worker died in it
+    bool has_died;        // the one that we were attached to did
     bool is_started, is_seen, has_ended, is_told_cached, is_told_end;
     uint64_t over_ns;                  // when the queue first said that it has ended
     char current[64];                  // node that runs

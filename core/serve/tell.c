@@ -351,12 +351,11 @@ void serve_take_queue(nino_serve *s, const nino_queue *q)
             s->telling = NULL;
         serve_record_destroy(&r);
     }
-    for (serve_record *r = s->records; r; r = r->next)
+    for (serve_record *r = s->records; r; r = r->next) {
+        const nino_control ask = { NINO_CONTROL_INIT, .cmd = NINO_CONTROL_WORKFLOW, .job = r->job };
         if (!r->prompt && !r->is_asked)
-            r->is_asked = serve_send(
-                s,
-                &(nino_control){ NINO_CONTROL_INIT, .cmd = NINO_CONTROL_WORKFLOW, .job = r->job },
-                got_workflow, r);
+            r->is_asked = serve_send(s, &ask, got_workflow, r);
+    }
     if (serve_waiting(s) != s->remaining)
         serve_tell_status(s);
 }
@@ -553,6 +552,7 @@ void serve_take_events(nino_serve *s, const nino_event *ev, size_t n)
         if (s->telling)
             take_event(s, s->telling, e);
     }
-    memmove(s->held, s->held + i, (s->n_held - i) * sizeof(*s->held));
+    if (i)
+        memmove(s->held, s->held + i, (s->n_held - i) * sizeof(*s->held));
     s->n_held -= i;
 }

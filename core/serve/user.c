@@ -19,15 +19,12 @@ enum { MAX_SETTINGS = 4 << 20, MAX_PATH = 2048 };
 #define FILES_DIR "files" // below the user's folder
 
 // The page of our own, data/serve/page.html.
-extern const char nino_serve_page[], nino_serve_page_end[];
+extern const char nino_serve_page[]; // terminated
 __asm__(".pushsection .rodata\n"
         ".global nino_serve_page\n"
         ".hidden nino_serve_page\n"
         "nino_serve_page:\n"
         ".incbin \"data/serve/page.html\"\n"
-        ".global nino_serve_page_end\n"
-        ".hidden nino_serve_page_end\n"
-        "nino_serve_page_end:\n"
         ".byte 0\n"
         ".popsection\n");
 
@@ -349,7 +346,7 @@ void serve_static(nino_serve_call *c, const char *rest)
     const char *dir = c->s->params.frontend_dir;
     const bool is_root = !strcmp(rest, "/") || !strcmp(rest, "/index.html");
     if (!dir && is_root) {
-        nino_buf_add(&c->body, nino_serve_page, (size_t) (nino_serve_page_end - nino_serve_page));
+        nino_buf_adds(&c->body, nino_serve_page);
         serve_reply(c, 200, "text/html; charset=utf-8");
         serve_header(&c->answer, "Content-Security-Policy",
                      "default-src 'self'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "

@@ -86,7 +86,7 @@ void nino_window_check(NinoWindow *w);       // the list of problems of the tab 
 NinoTab *nino_window_add_tab(NinoWindow *w);
 void nino_window_remove_tab(NinoWindow *w, NinoTab *tab);
 void nino_window_on_switch(GObject *tabs, GParamSpec *pspec, gpointer window);
-gboolean nino_window_autosave(gpointer window); // now; also as a timer
+void nino_window_autosave(NinoWindow *w); // now
 void nino_window_show_recent(NinoWindow *w);
 void nino_window_add_recent(NinoWindow *w, const char *path);
 void nino_window_forget_recent(NinoWindow *w, const char *path); // it is gone

@@ -79,10 +79,9 @@ void nino_window_check(NinoWindow *w)
     nino_window_run_update(w);
 }
 
-gboolean nino_window_autosave(gpointer user)
+void nino_window_autosave(NinoWindow *w)
 {
-    NinoWindow *w = user;
-    w->autosave_timer = 0;
+    g_clear_handle_id(&w->autosave_timer, g_source_remove);
     for (int i = 0; i < gtk_notebook_get_n_pages(w->tabs); i++) {
         NinoTab *tab = NINO_TAB(gtk_notebook_get_nth_page(w->tabs, i));
         gsize len = 0;
@@ -94,6 +93,12 @@ gboolean nino_window_autosave(gpointer user)
             nino_autosave_forget(nino_tab_uid(tab));
     }
     nino_autosave_discard(); // what was recovered is kept again, or was given up
+}
+
+static gboolean on_autosave(gpointer user)
+{
+    NINO_WINDOW(user)->autosave_timer = 0; // it ends with this call
+    nino_window_autosave(user);
     return G_SOURCE_REMOVE;
 }
 
@@ -106,7 +111,7 @@ static void on_window_tabs_changed(NinoTab *tab, gpointer user)
         nino_form_show(w->form, tab);
     if (!w->autosave_timer)
         w->autosave_timer =
-            g_timeout_add_seconds((guint) nino_prefs_number("autosave"), nino_window_autosave, w);
+            g_timeout_add_seconds((guint) nino_prefs_number("autosave"), on_autosave, w);
 }
 
 static void on_checked(NinoTab *tab, gpointer user)

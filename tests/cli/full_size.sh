@@ -2,10 +2,11 @@
 # them, what plan says of workflows with them, and what the official workflows lack where nothing is.
 . tests/cli/common
 command -v python3 >/dev/null || { echo "skip: no python3"; exit 77; }
+export PYTHONDONTWRITEBYTECODE=1
 A=${NINODES_ASSETS:-../shared/assets}
 data=tests/data
 [ -f "$A/models/tokenizers/qwen25/vocab.json" ] && data=$A # the whole vocabulary
-python3 tests/full_size.py "$tmp/models" "$data" || die "full_size.py"
+python3 tests/data/shapes/full_size.py "$tmp/models" "$data" || die "full_size.py"
 [ "$(du -sk "$tmp/models" | cut -f1)" -lt 20000 ] || die "the files have data"
 
 # ---- inspect
@@ -34,7 +35,6 @@ echo "  inspect: 13 files"
 # plan FLOW: peak and weights in MB of 10^6, which fit 96 GB
 plan() {
     expect 0 "$N" plan --profile gfx1151 --json --models "$tmp/models" --models "$data/models" --input "$tmp/models/input" "$1"
-    json_lines "$tmp/out" ok
     python3 - "$tmp/out" "$2" "$3" <<'PY' || die "plan of $2"
 import json, sys
 d = json.loads(open(sys.argv[1], encoding="utf-8").read().splitlines()[-1])["data"]
@@ -76,6 +76,8 @@ plan "$tmp/flow.json" "FLUX.2 klein 9B of a picture, 1024x1024" 14
 flow flux2_dev_fp8mixed mistral_3_small_flux2_bf16 flux2 full_encoder_small_decoder EmptyFlux2LatentImage 1024 20 1 >"$tmp/flow.json"
 plan "$tmp/flow.json" "FLUX.2 dev, 1024x1024" 60
 
+json_lines "$tmp/out" ok
+
 # ---- official workflows
 W=$A/workflows_2026
 [ -f "$W/check.py" ] || { echo "  part skipped: no workflows_2026 among the assets"; exit 0; }
@@ -92,7 +94,7 @@ official() {
     expect 0 "$N" convert "$W/$f"
     python3 - "$tmp/out" "$tmp/models/input" "$tmp/flow.json" <<'PY' || die "$f"
 import json, re, sys
-sys.path.insert(0, "tests")
+sys.path.insert(0, "tests/data/shapes")
 import full_size
 api = {i: n for i, n in json.load(open(sys.argv[1], encoding="utf-8")).items() if "class_type" in n}
 kinds = {n["class_type"]: i for i, n in api.items()}

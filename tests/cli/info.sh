@@ -31,6 +31,19 @@ if [ -f $F ]; then
     json_lines "$tmp/out" ok
 fi
 
+# control networks: what a file is
+S=tests/data/synth
+expect 0 "$N" inspect $S/control_sd15.safetensors
+printed '^control  *controlnet: ControlNet of SD1.5, 6 stages'
+expect 0 "$N" inspect $S/control_sdxl_union.safetensors
+printed '^control  *controlnet_union: union ControlNet of SDXL, 6 types'
+expect 0 "$N" inspect $S/control_lora_sdxl.safetensors
+printed '^control  *control_lora: control-LoRA, 6 stages, rank 3'
+expect 0 "$N" inspect $S/control_t2i_light.safetensors
+printed '^control  *t2i_adapter: T2I-Adapter of SD1.5, light, colour'
+expect 0 "$N" inspect $S/control_flux_union.safetensors --json
+json_lines "$tmp/out" ok
+
 # upscale models: what a file is, where files are found, what a workflow takes
 M=tests/data/models E=tests/data/e2e_2026
 expect 0 "$N" inspect $M/upscale_models/up_old_x4_tiny.pth

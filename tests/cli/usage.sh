@@ -91,7 +91,7 @@ usage_json convert w.json --json
 expect 2 "$N" run -- --json x # a file of that name
 silent out
 
-for c in run plan inspect devices nodes selftest bench tune monitor trace completion help; do
+for c in run plan inspect devices nodes selftest bench tune monitor serve trace doctor demo completion help; do
     expect 0 "$N" help $c
     printed "usage: ninodes $c"
     cp "$tmp/out" "$tmp/help.$c"
@@ -104,7 +104,7 @@ for s in bash zsh fish man; do
     cp "$tmp/out" "$tmp/completion.$s"
 done
 n=0
-for c in run plan inspect devices nodes selftest bench tune monitor trace; do
+for c in run plan inspect devices nodes selftest bench tune monitor serve trace doctor demo; do
     for o in $(grep -o -e '--[a-z][a-z-]*' "$tmp/help.$c" | sort -u); do
         n=$((n + 1))
         grep -q -e "$c" "$tmp/completion.bash" || die "bash does not know $c"

@@ -56,6 +56,7 @@ static void check_patches(bench *b)
         { "tile", { .kind = NINO_PATCH_HYPERTILE, .v = { 32, 2, 0, 0 } } },
         { "self", { .kind = NINO_PATCH_SELF_SCALE, .v = { 1.1, 0.9, 1.2, 0.8 } } },
         { "cross", { .kind = NINO_PATCH_CROSS_SCALE, .v = { 0.7, 1.3, 0.9, 1.1 } } },
+        { "nag", { .kind = NINO_PATCH_NAG, .v = { 5, 0.6, 1.5 } } },
         { "down_after", down_after },
         { "down_before", down_before },
     };
@@ -99,14 +100,14 @@ static nino_array *named(const bench *b, const char *adapter, const char *what)
 }
 
 // The projection, and a picture as it stands in a patch.
-static nino_image_prompt *picture(bench *b, const char *data, const char *name)
+static nino_image_prompt *picture(bench *b, const char *data, const char *name, const char *ending)
 {
     char file[64];
     nino_error err = { 0 };
     nino_image_prompt *p = calloc(1, sizeof(*p));
     nino_array *got[2] = { NULL }, *states = named(b, name, "states");
     CHECK(p);
-    snprintf(file, sizeof(file), "ip_%s.safetensors", name);
+    snprintf(file, sizeof(file), "ip_%s%s", name, ending);
     nino_weights *w = test_open("%s/synth/%s", data, file);
     *p = (nino_image_prompt){ .refs = 1, .n_weights = TRANSFORMERS };
     CHECK_OK(nino_ip_adapter_load(w, file, &p->adapter, &err), err);
@@ -145,10 +146,14 @@ static void check_adapters(bench *b, const char *data)
     nino_error err = { 0 };
     for (int i = 0; i < 3; i++) {
         char name[32];
-        nino_image_prompt *p = picture(b, data, names[i]);
+        nino_image_prompt *p = picture(b, data, names[i], ".safetensors");
         const nino_patch patch = { .kind = NINO_PATCH_IMAGE_PROMPT, .image = p };
         snprintf(name, sizeof(name), "ip_%s", names[i]);
         expect(b, name, &patch, 1, (nino_pass){ .n_rows = 0 });
+        if (i == 1) { // pickled, as the released ones are
+            nino_image_prompt *same = picture(b, data, names[i], ".bin");
+            nino_image_prompt_unref(&same);
+        }
         if (i == 2) {
             check_two(b, p);
             p->mask = test_tensor(b->io, "mask", false);

@@ -151,7 +151,8 @@ static void flux_stages(test_device *d, const nino_diffusion *net, const nino_we
     stage(s, io, "", "double_0_img", nino_ref(img));
     stage(s, io, "", "double_0_txt", nino_ref(txt));
     CHECK(fx->n_doubles == 1);
-    stage(s, io, "", "single_0", flux_run_single(s, &r, &fx->singles[0], nino_concat(s, txt, img, 1)));
+    stage(s, io, "", "single_0",
+          flux_run_single(s, &r, &fx->singles[0], nino_concat(s, txt, img, 1)));
     flux_end_run(&r);
     nino_array *all[] = { x, t, c, g };
     for (int i = 0; i < 4; i++)

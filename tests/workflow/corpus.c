@@ -162,7 +162,8 @@ static const struct {
     { "number-1e999", SAMPLED("KarrasScheduler", "\"rho\": 1e999", "sigmas"), "value" },
     { "nan", SAMPLED("KarrasScheduler", "\"rho\": NaN", "sigmas"), "value" },
     // classes that do not run here yet are refused as such, whatever their values
-    { "unsupported", SAMPLED("PerpNegGuider", "\"cfg\": -1", "guider"), "unsupported_class" },
+    { "unsupported", SAMPLED("SamplerLCMUpscale", "\"scale_ratio\": -1", "sampler"),
+      "unsupported_class" },
 };
 
 // ---- file names ------------------------------------------------------------------------------

@@ -14,7 +14,6 @@
 typedef struct control_lora {
     nino_weights *base, *file; // owned references
     size_t skip;               // of the prefix of the model's names
-    const char *prefix;        // borrowed from the network, which base outlives the loading of
     char own_prefix[32];
 } control_lora;
 
@@ -57,8 +56,9 @@ static nino_status lora_apply(void *priv, const nino_tensor_info *t, int64_t row
 {
     const control_lora *c = priv;
     lora_change change;
-    change_of(c, t->name, &change);
-    if (change.whole)
+    if (!change_of(c, t->name, &change))
+        return NINO_OK;
+    if (change.whole || !change.down)
         return nino_weights_read_rows_f32(c->file, change.whole, row0, rows, values, err);
     const int64_t rank = change.down->dim[0], width = count_of(t) / t->dim[0];
     float *up = malloc((size_t) (rows * rank) * sizeof(*up) + 1);
@@ -99,35 +99,53 @@ static void lora_destroy(void *priv)
     free(c);
 }
 
-// Every change has the size of what it changes.
+// Whether a tensor of the file has its place in the model, or is one of the layers beside it.
+static bool has_place(const control_lora *c, const char *name)
+{
+    static const char *const own[] = { "zero_convs.", "middle_block_out.", "input_hint_block.",
+                                       "lora_controlnet" };
+    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+        if (!strncmp(name, own[i], strlen(own[i])))
+            return true;
+    const char *dot = strrchr(name, '.');
+    const bool is_part = dot && (!strcmp(dot, ".up") || !strcmp(dot, ".down"));
+    const int n = is_part ? (int) (dot - name) : (int) strlen(name);
+    return nino_weights_find(
+               c->base,
+               nino_name_of("%s%.*s%s", c->own_prefix, n, name, is_part ? ".weight" : "").s) !=
+           NULL;
+}
+
+// Every change has its place, and the size of what it changes.
 static nino_status check_changes(const control_lora *c, const char *where, nino_error *err)
 {
-    int n = 0;
+    for (int i = 0; i < nino_weights_count(c->file); i++)
+        if (!has_place(c, nino_weights_at(c->file, i)->name))
+            return nino_fail_kind(err, NINO_ERR_ARG, "model", where,
+                                  "%s has no place in this model: it is for another one, or the "
+                                  "model's file has the names of diffusers, which are not known "
+                                  "here",
+                                  nino_weights_at(c->file, i)->name);
     for (int i = 0; i < nino_weights_count(c->base); i++) {
         const nino_tensor_info *t = nino_weights_at(c->base, i);
         lora_change change;
         if (!change_of(c, t->name, &change))
             continue;
         bool fits = t->rank > 0;
-        if (change.whole) {
+        if (change.whole)
             fits = fits && change.whole->rank > 0 && count_of(change.whole) == count_of(t) &&
                    change.whole->dim[0] == t->dim[0];
-        } else {
+        else
             fits = fits && change.up->rank > 1 && change.down->rank > 1 &&
                    change.up->dim[0] == t->dim[0] &&
                    count_of(change.up) == t->dim[0] * change.down->dim[0] &&
                    count_of(change.down) / change.down->dim[0] == count_of(t) / t->dim[0];
-        }
         if (!fits)
             return nino_fail_kind(err, NINO_ERR_ARG, "model", where,
                                   "%s does not fit this model's: it is for another one",
                                   (change.whole ? change.whole : change.up)->name);
-        n++;
     }
-    return n ? NINO_OK
-             : nino_fail_kind(err, NINO_ERR_ARG, "model", where,
-                              "it changes nothing of this model: it is for another family, or the "
-                              "model's file has the names of diffusers, which are not known here");
+    return NINO_OK;
 }
 
 nino_status nino_control_lora_bind(nino_control_net *c, const nino_model *m, nino_control_net **out,

@@ -186,9 +186,9 @@ nino_status nino_control_t2i_load(nino_weights *file, const char *prefix, nino_c
     }
     if (is_light && !l.st)
         cin = w->level[0].in.w->c;
-    w->hint_channels = (int) (cin / (w->unshuffle * w->unshuffle));
-    if (!l.st &&
-        ((w->hint_channels != 1 && w->hint_channels != 3) || cin % (w->unshuffle * w->unshuffle)))
+    const int64_t cells = (int64_t) w->unshuffle * w->unshuffle;
+    w->hint_channels = (int) (cin / cells);
+    if (!l.st && ((w->hint_channels != 1 && w->hint_channels != 3) || cin % cells))
         nino_load_fail(&l, NINO_ERR_UNSUPPORTED, "an adapter that takes %lld features is not known",
                        (long long) cin);
     c->multiple = w->unshuffle;

@@ -63,7 +63,7 @@ static nino_tensor *with_type(nino_stream *s, const nino_control_net *c, nino_te
 static nino_tensor *embed_types(nino_stream *s, const nino_control_net *c, int64_t batch, int type)
 {
     const control_unet *w = c->net;
-    nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(batch, c->n_types * TYPE_DIM));
+    nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(batch, (int64_t) c->n_types * TYPE_DIM));
     if (!a)
         return nino_stream_fail(s, NINO_ERR_NOMEM, c->name, "no memory for its type");
     float *to = nino_array_f32(a);
@@ -152,6 +152,11 @@ static void load_hint(nino_loader *l, bool is_diffusers, control_unet *w)
 static void load_zeros(nino_loader *l, const unet_sizes *sizes, bool is_diffusers, control_unet *w)
 {
     const char *middle = is_diffusers ? "controlnet_mid_block" : "middle_block_out.0";
+    const char *stem = is_diffusers ? "controlnet_down_blocks." : "zero_convs.";
+    const int n = nino_load_count(l, stem);
+    if (n != w->net.n_down)
+        nino_load_fail(l, NINO_ERR_FORMAT, "%d stages down, but %d of %s%s*", w->net.n_down, n,
+                       l->prefix, stem);
     for (int i = 0; i < w->net.n_down; i++) {
         const nino_name name = is_diffusers ? nino_name_of("controlnet_down_blocks.%d", i)
                                             : nino_name_of("zero_convs.%d.0", i);
@@ -160,6 +165,19 @@ static void load_zeros(nino_loader *l, const unet_sizes *sizes, bool is_diffuser
     }
     nino_load_linear(l, middle, sizes->middle, &w->zero_middle);
     nino_load_expect(l, middle, &w->zero_middle, sizes->middle);
+}
+
+// The last of three equal parts: q, k and v.
+static void load_third(nino_loader *l, const char *name, nino_weight_role role, int64_t n,
+                       nino_weight **out)
+{
+    const nino_tensor_info *t = nino_weights_find(l->file, nino_name_of("%s%s", l->prefix, name).s);
+    const long long all = 3 * n;
+    if (t && t->rank && t->dim[0] != all)
+        nino_load_fail(l, NINO_ERR_FORMAT, "%s%s has %lld rows where %lld are needed", l->prefix,
+                       name, (long long) t->dim[0], all);
+    const nino_weight_part part = { .name = name, .row0 = 2 * n, .rows = n };
+    nino_load_weight(l, part, role, n, role == NINO_W_MATRIX ? n : -1, true, out);
 }
 
 static void load_union(nino_loader *l, nino_control_net *c, control_unet *w)
@@ -180,23 +198,16 @@ static void load_union(nino_loader *l, nino_control_net *c, control_unet *w)
     w->is_union = true;
     c->n_types = (int) task->dim[0];
     nino_load_table(l, task, &w->task);
-    nino_load_linear(l, "control_add_embedding.linear_1", c->n_types * TYPE_DIM, &w->type1);
+    nino_load_linear(l, "control_add_embedding.linear_1", (int64_t) c->n_types * TYPE_DIM,
+                     &w->type1);
     nino_load_linear(l, "control_add_embedding.linear_2", nino_load_rows(l, w->type1.w), &w->type2);
     nino_load_expect(l, "control_add_embedding.linear_2", &w->type2, emb);
     w->type1.act = NINO_ACT_SILU;
     w->net.time2.act = NINO_ACT_NONE;
     nino_load_norm(l, nino_name_of("%sln_1", stem).s, width, 1, 1e-5f, &w->norm1);
     nino_load_norm(l, nino_name_of("%sln_2", stem).s, width, 1, 1e-5f, &w->norm2);
-    nino_load_weight(l,
-                     (nino_weight_part){ .name = nino_name_of("%sattn.in_proj_weight", stem).s,
-                                         .row0 = 2 * width,
-                                         .rows = width },
-                     NINO_W_MATRIX, width, width, true, &w->v.w);
-    nino_load_weight(l,
-                     (nino_weight_part){ .name = nino_name_of("%sattn.in_proj_bias", stem).s,
-                                         .row0 = 2 * width,
-                                         .rows = width },
-                     NINO_W_VECTOR, width, -1, true, &w->v.b);
+    load_third(l, nino_name_of("%sattn.in_proj_weight", stem).s, NINO_W_MATRIX, width, &w->v.w);
+    load_third(l, nino_name_of("%sattn.in_proj_bias", stem).s, NINO_W_VECTOR, width, &w->v.b);
     nino_load_linear(l, nino_name_of("%sattn.out_proj", stem).s, width, &w->out);
     nino_load_expect(l, "attn.out_proj", &w->out, width);
     nino_load_linear(l, nino_name_of("%smlp.c_fc", stem).s, width, &w->fc);
@@ -211,8 +222,10 @@ void nino_control_unet_layers(nino_loader *down, nino_loader *own, nino_control_
 {
     control_unet *w = nino_load_alloc(down, 1, sizeof(*w));
     unet_sizes sizes;
-    if (!w)
+    if (!w) {
+        own->st = down->st;
         return;
+    }
     c->net = w;
     c->serves = NINO_DIFFUSION_UNET;
     c->prepare = control_unet_prepare;
@@ -241,11 +254,12 @@ nino_status nino_control_unet_load(nino_weights *file, const char *prefix, nino_
         return own.st;
     if (c->n_types)
         snprintf(c->family, sizeof(c->family), "controlnet_union");
-    snprintf(c->detail, sizeof(c->detail), "ControlNet of %s%s",
+    const control_unet *w = c->net;
+    snprintf(c->detail, sizeof(c->detail), "ControlNet of %s, %d stages",
              c->y_dim                 ? "SDXL"
              : c->context_dim == 1024 ? "SD2"
                                       : "SD1.5",
-             "");
+             w->net.n_down);
     if (c->n_types)
         snprintf(c->detail, sizeof(c->detail), "union ControlNet of %s, %d types",
                  c->y_dim ? "SDXL" : "SD", c->n_types);

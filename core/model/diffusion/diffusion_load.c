@@ -222,13 +222,14 @@ static nino_status diffusion_load_refuse(const nino_detected *d, const char *nam
                               "its diffusion model is of the %s family, which this version cannot "
                               "run",
                               d->diffusion);
-    if (!d->is_lora && !d->text[0][0] && !d->vae[0])
+    if (!d->is_lora && !d->text[0][0] && !d->vae[0] && !d->control[0])
         return nino_fail_kind(err, NINO_ERR_FORMAT, "model", name,
                               "there is no diffusion model in this file: no tensor name of a known "
                               "network");
     return nino_fail_kind(err, NINO_ERR_FORMAT, "model", name,
                           "there is no diffusion model in this file, it holds %s",
                           d->is_lora      ? "a LoRA"
+                          : d->control[0] ? "a control network: models/controlnet is its place"
                           : d->text[0][0] ? "a text encoder"
                                           : "a VAE");
 }

@@ -4,6 +4,7 @@
 // Synthesis (2024); circular padding and reference latents as ComfyUI 0.3.64 and 0.29.0
 // ldm/flux/model.py have them.
 #include "core/model/flux/flux.h"
+#include "core/model/nag.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -153,7 +154,8 @@ static nino_tensor *flux_attend(nino_stream *s, const flux_run *r, qkv t)
     const int heads = r->net->heads;
     t.q = nino_rope(s, t.q, nino_ref(r->table), heads);
     t.k = nino_rope(s, t.k, nino_ref(r->table), heads);
-    return nino_attention(s, t.q, t.k, t.v, heads, 0);
+    nino_tensor *out = nino_attention(s, t.q, t.k, t.v, heads, 0);
+    return nino_pass_nag(s, r->pass, out, r->text);
 }
 
 // What the last layer of a feed-forward gets.
@@ -290,7 +292,7 @@ nino_tensor *flux_forward(nino_stream *s, const nino_diffusion *d, nino_forward 
     flux *net = d->net;
     const int64_t height = nino_dim(f->x, 1), width = nino_dim(f->x, 2);
     flux_rope key = { .place = net->place, .text = nino_dim(f->context, 1) };
-    flux_run r = { .net = net, .text = key.text };
+    flux_run r = { .net = net, .pass = f->pass, .text = key.text };
     nino_forward_check(s, d, f);
     r.image = flux_tokens(&net->place, height) * flux_tokens(&net->place, width);
     nino_scope_begin(s, NINO_EV_STAGE, "flux.in", 0, 0);

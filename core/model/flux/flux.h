@@ -103,7 +103,8 @@ typedef struct flux_vectors {
 // What all blocks of one evaluation see.
 typedef struct flux_run {
     const flux *net;
-    nino_tensor *vec;   // silu(time + guidance + pooled text): [B,hidden]
+    const nino_pass *pass; // what patches want; NULL: nothing
+    nino_tensor *vec;      // silu(time + guidance + pooled text): [B,hidden]
     nino_tensor *clean; // the same without noise, for reference latents that are told so; or NULL
     nino_tensor *given; // Chroma's vectors, and none of the above: [B or 1,FLUX_APPROX_ROWS,hidden]
     nino_tensor *table;

@@ -1,5 +1,6 @@
 // Chroma's approximator: a small network that takes the place of FLUX.1's modulation layers. What it
-// gives depends on the time step and the guidance alone, so that it runs once for a whole batch.
+// gives depends on the time step and the guidance alone, so that it runs once for all time steps of a
+// run, or else once for a whole batch.
 // Sources: lodestone-rock/flow, Chroma (2025); ComfyUI ldm/chroma/model.py.
 #include "core/model/flux/flux.h"
 #include "core/model/loader.h"
@@ -35,23 +36,19 @@ void flux_approx_input(float *to, float timestep, float guidance, int row)
     flux_put_waves(to, (float) row, 16, 1);
 }
 
-nino_tensor *flux_approximate(nino_stream *s, const flux *net, const nino_forward *f)
+// For n time steps: [n,FLUX_APPROX_ROWS,hidden].
+static nino_tensor *flux_approx_run(nino_stream *s, const flux *net, const float *t, int64_t n,
+                                    float guidance)
 {
     const flux_approx *a = &net->approx;
-    const float guidance = isnan(f->guidance) ? 0 : f->guidance;
-    const int64_t batch = nino_dim(f->x, 0);
-    int64_t n = 1; // time steps that differ
-    for (int64_t i = 1; i < batch; i++)
-        n = f->timestep[i] != f->timestep[0] ? batch : n;
     if (nino_stream_status(s, NULL))
         return NULL;
     nino_array *rows = nino_array_create(NINO_F32, NINO_SHAPE(n, FLUX_APPROX_ROWS, FLUX_APPROX_IN));
     if (!rows)
         return nino_stream_fail(s, NINO_ERR_NOMEM, "model", "no memory for the time steps");
     for (int64_t i = 0; i < n * FLUX_APPROX_ROWS; i++)
-        flux_approx_input(nino_array_f32(rows) + i * FLUX_APPROX_IN,
-                          f->timestep[i / FLUX_APPROX_ROWS], guidance,
-                          (int) (i % FLUX_APPROX_ROWS));
+        flux_approx_input(nino_array_f32(rows) + i * FLUX_APPROX_IN, t[i / FLUX_APPROX_ROWS],
+                          guidance, (int) (i % FLUX_APPROX_ROWS));
     nino_tensor *v = nino_linear_op(s, nino_upload(s, rows, nino_stream_act_type(s)), &a->in);
     nino_array_unref(&rows);
     for (int i = 0; i < a->n; i++) {
@@ -60,6 +57,40 @@ nino_tensor *flux_approximate(nino_stream *s, const flux *net, const nino_forwar
         v = nino_linear_add(s, nino_linear_op(s, u, &l->in), &l->out, v);
     }
     return nino_linear_op(s, v, &a->out);
+}
+
+// The vectors for all time steps of a run, made by the first evaluation with this guidance; the two
+// sides may have one each. NULL: it is a third.
+static nino_tensor *flux_approx_kept(nino_stream *s, const flux *net, nino_run_times *k,
+                                     float guidance)
+{
+    if (!k->rows && !nino_run_times_alloc(s, k, 2))
+        return NULL;
+    for (int i = 0; i < 2; i++) {
+        if (!k->rows[i]) {
+            nino_scope_begin(s, NINO_EV_STAGE, "flux.times", 0, 0);
+            k->rows[i] = flux_approx_run(s, net, k->t, k->n, guidance);
+            k->guidance[i] = guidance;
+            nino_scope_end(s);
+        }
+        if (k->guidance[i] == guidance)
+            return k->rows[i];
+    }
+    return NULL;
+}
+
+nino_tensor *flux_approximate(nino_stream *s, const flux *net, const nino_forward *f)
+{
+    const float guidance = isnan(f->guidance) ? 0 : f->guidance;
+    const int64_t batch = nino_dim(f->x, 0);
+    const int at = nino_run_time_of(s, f->times, f->timestep, batch);
+    nino_tensor *all = at < 0 ? NULL : flux_approx_kept(s, net, f->times, guidance);
+    if (all)
+        return nino_slice(s, nino_ref(all), 0, at, 1);
+    int64_t n = 1; // time steps that differ
+    for (int64_t i = 1; i < batch; i++)
+        n = f->timestep[i] != f->timestep[0] ? batch : n;
+    return flux_approx_run(s, net, f->timestep, n, guidance);
 }
 
 // ---- reading ---------------------------------------------------------------------------------

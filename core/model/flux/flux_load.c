@@ -38,13 +38,16 @@ static void load_rows(flux_loader *f, const char *base, place p, int64_t rows, i
 static void expect_total(flux_loader *f, const char *base, const char *bfl, const char *diffusers,
                          int64_t rows)
 {
+    static const char *const leaves[] = { "weight", "bias" };
     nino_loader *l = &f->l;
-    const nino_name name =
-        nino_name_of("%s%s%s.weight", l->prefix, base, f->is_diffusers ? diffusers : bfl);
-    const nino_tensor_info *t = nino_weights_find(l->file, name.s);
-    if (!l->st && t && t->dim[0] != rows)
-        nino_load_fail(l, NINO_ERR_FORMAT, "%s has %lld rows where %lld are needed", name.s,
-                       (long long) t->dim[0], (long long) rows);
+    for (int i = 0; i < 2; i++) {
+        const nino_name name = nino_name_of("%s%s%s.%s", l->prefix, base,
+                                            f->is_diffusers ? diffusers : bfl, leaves[i]);
+        const nino_tensor_info *t = nino_weights_find(l->file, name.s);
+        if (!l->st && t && t->dim[0] != rows)
+            nino_load_fail(l, NINO_ERR_FORMAT, "%s has %lld rows where %lld are needed", name.s,
+                           (long long) t->dim[0], (long long) rows);
+    }
 }
 
 // A layer that both dialects have whole.
@@ -277,8 +280,11 @@ static void flux_load_load_condition(flux_loader *f, nino_diffusion *d)
     flux *net = f->net;
     const char *words = f->is_2 ? "guidance" : "text";
     d->has_guidance =
-        f->is_diffusers ? nino_load_has(l, "time_%s_embed.guidance_embedder.linear_1.weight", words)
-                        : nino_load_has(l, "guidance_in.in_layer.weight");
+        f->is_diffusers
+            ? nino_load_has(l, "time_%s_embed.guidance_embedder.linear_1.weight", words) ||
+                  nino_load_has(l, "time_%s_embed.guidance_embedder.linear_2.weight", words)
+            : nino_load_has(l, "guidance_in.in_layer.weight") ||
+                  nino_load_has(l, "guidance_in.out_layer.weight");
     d->usual_guidance = 3.5;
     flux_load_load_mlp(f, "time_in", "timestep", &net->time);
     if (f->is_2)

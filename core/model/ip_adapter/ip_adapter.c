@@ -158,8 +158,9 @@ static nino_tensor *make_gate(nino_stream *s, const nino_ip_run *r, const nino_a
         for (int64_t t = 0; t < h * w && t < tokens; t++) {
             const int64_t i = r->images ? b % r->images : b;
             const int64_t n = i < m->shape.dim[0] ? i : m->shape.dim[0] - 1;
-            const float v = mask_value(m, n, ((double) (t / w) + 0.5) * fy - 0.5,
-                                       ((double) (t % w) + 0.5) * fx - 0.5);
+            const int64_t y = t / w, x = t % w;
+            const float v =
+                mask_value(m, n, ((double) y + 0.5) * fy - 0.5, ((double) x + 0.5) * fx - 0.5);
             for (int64_t c = 0; c < channels; c++)
                 nino_array_f32(a)[(b * tokens + t) * channels + c] = v;
         }

@@ -186,10 +186,12 @@ static void qwen_keep(nino_stream *s, const qwen_image *net, nino_run_times *k)
     nino_scope_begin(s, NINO_EV_STAGE, "qwen_image.times", 0, 0);
     nino_tensor *time = qwen_embed(s, net, k->t, k->n, true);
     for (int i = 0; i < net->n_blocks; i++) {
-        k->rows[2 * i] = nino_linear_op(s, nino_ref(time), &net->blocks[i].img.mod);
-        k->rows[2 * i + 1] = nino_linear_op(s, nino_ref(time), &net->blocks[i].txt.mod);
+        k->rows[(size_t) 2 * (size_t) i] =
+            nino_linear_op(s, nino_ref(time), &net->blocks[i].img.mod);
+        k->rows[(size_t) 2 * (size_t) i + 1] =
+            nino_linear_op(s, nino_ref(time), &net->blocks[i].txt.mod);
     }
-    k->rows[2 * net->n_blocks] = nino_linear_op(s, time, &net->final_mod);
+    k->rows[(size_t) 2 * (size_t) net->n_blocks] = nino_linear_op(s, time, &net->final_mod);
     nino_scope_end(s);
 }
 

@@ -134,6 +134,19 @@ static nino_tensor *sd3_run_blocks(nino_stream *s, const nino_diffusion *d, cons
     return x;
 }
 
+// The same in every evaluation of a run.
+static nino_tensor *sd3_read_text(nino_stream *s, const sd3 *net, const nino_forward *f)
+{
+    if (f->text && *f->text) {
+        nino_unref(f->context);
+        return nino_ref(*f->text);
+    }
+    nino_tensor *context = nino_linear_op(s, f->context, &net->context_in);
+    if (f->text)
+        *f->text = nino_ref(context);
+    return context;
+}
+
 nino_tensor *sd3_forward(nino_stream *s, const nino_diffusion *d, nino_forward *f)
 {
     const sd3 *net = d->net;
@@ -143,7 +156,7 @@ nino_tensor *sd3_forward(nino_stream *s, const nino_diffusion *d, nino_forward *
     sd3_run r = { .net = net, .cond = sd3_condition(s, d, f) };
     nino_tensor *x = nino_linear_op(s, nino_dit_tokens(s, f->x, 2), &net->x_in);
     x = nino_add(s, x, sd3_positions(s, d, nino_dit_side(height, 2), nino_dit_side(width, 2)));
-    nino_tensor *context = nino_linear_op(s, f->context, &net->context_in);
+    nino_tensor *context = sd3_read_text(s, net, f);
     nino_scope_end(s);
     x = sd3_run_blocks(s, d, &r, f, x, context);
     nino_scope_begin(s, NINO_EV_STAGE, "sd3.out", 0, 0);

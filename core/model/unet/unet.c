@@ -2,6 +2,7 @@
 // Sources: Rombach et al., High-Resolution Image Synthesis with Latent Diffusion Models (2022);
 // CompVis/latent-diffusion openaimodel.py and attention.py as ComfyUI 0.3.64 runs them.
 #include "core/model/unet/unet.h"
+#include "core/model/nag.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -55,6 +56,11 @@ static nino_tensor *unet_run_attn(nino_stream *s, unet_walk *walk, const unet_at
     h = context ? unet_patch_cross(s, walk, q, k, v, w->heads)
                 : unet_patch_self(s, walk, q, k, v, w->heads);
     unet_patch_out(walk, context != NULL, &before, &after);
+    if (!context && nino_pass_next(walk->pass, NINO_PATCH_NAG, NULL)) {
+        h = nino_linear_op(s, before != 1 ? nino_scale(s, h, before, 0) : h, &w->out);
+        h = nino_pass_nag(s, walk->pass, after != 1 ? nino_scale(s, h, after, 0) : h, 0);
+        return nino_add(s, x, h);
+    }
     if (before != 1)
         h = nino_scale(s, h, before, 0);
     if (after != 1)

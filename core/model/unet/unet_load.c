@@ -329,7 +329,8 @@ static void load_embeddings(unet_loader *u, unet *net, unet_sizes *out)
     const char *time2 = leaf(u, "time_embed.2", "time_embedding.linear_2");
     const char *label1 = leaf(u, "label_emb.0.0", "add_embedding.linear_1");
     const char *label2 = leaf(u, "label_emb.0.2", "add_embedding.linear_2");
-    const bool has_label = nino_load_has(l, "%s.weight", label1);
+    const bool has_label =
+        nino_load_has(l, "%s.weight", label1) || nino_load_has(l, "%s.weight", label2);
     nino_load_linear(l, time1, -1, &net->time1);
     nino_load_linear(l, time2, nino_load_rows(l, net->time1.w), &net->time2);
     u->emb = nino_load_rows(l, net->time2.w);

@@ -234,8 +234,9 @@ static nino_weight *unet_waves(int64_t h, int64_t w, bool is_back)
     for (int64_t i = 0; i < n; i++)
         for (int k = 0; k < WAVES; k++) {
             const int f = (k + 1) / 2; // 0, or which of y, x, both
-            const double turn = (f & 1 ? (double) (i / w) / (double) h : 0) +
-                                (f & 2 ? (double) (i % w) / (double) w : 0);
+            const int64_t y = i / w, x = i % w;
+            const double turn =
+                (f & 1 ? (double) y / (double) h : 0) + (f & 2 ? (double) x / (double) w : 0);
             const double v = k && k % 2 == 0 ? sin(2 * M_PI * turn) : cos(2 * M_PI * turn);
             to[is_back ? i * WAVES + k : k * n + i] = (float) (v * one);
         }

@@ -1,6 +1,5 @@
 // Control networks on conditioning: ControlNetApply, ControlNetApplyAdvanced, ControlNetApplySD3,
-// ControlNetInpaintingAliMamaApply, CLIPTextEncodeControlnet. Semantics: ComfyUI nodes.py,
-// comfy_extras/nodes_controlnet.py, comfy_extras/nodes_cond.py.
+// ControlNetInpaintingAliMamaApply. Semantics: ComfyUI nodes.py, comfy_extras/nodes_controlnet.py.
 #include <math.h>
 
 #include "core/base/error.h"

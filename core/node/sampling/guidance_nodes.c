@@ -1,6 +1,10 @@
 // Nodes that change what guidance is given, or which evaluations are made for it. Behaviour: ComfyUI
 // 0.33.0 comfy_extras/nodes_tcfg.py, nodes_apg.py, nodes_fresca.py, nodes_video_model.py,
 // nodes_lumina2.py, nodes_easycache.py and nodes_latent.py.
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
 #include "core/node/sampling_node.h"
 #include "core/node/util.h"
 
@@ -72,6 +76,103 @@ NINO_NODE(fresca, "FreSca", "FreSca", "_for_testing",
                       NINO_P_INT(fresca_params, freq_cutoff, 20, 1, 10000, 1, .label = "Cutoff",
                                  .help = "Up to this one frequencies are low")),
           NINO_RUN(fresca_run));
+
+// ---- operations on latents -------------------------------------------------------------------
+
+static nino_status out_operation(nino_run *r, const nino_patch *p, nino_error *err)
+{
+    nino_value *v = nino_node_out(r, 0, NINO_PORT_LATENT_OPERATION, err);
+    if (!v)
+        return NINO_ERR_NOMEM;
+    v->u.operation = *p;
+    return NINO_OK;
+}
+
+typedef struct tonemap_params {
+    double multiplier;
+} tonemap_params;
+
+static nino_status tonemap_run(nino_run *r, nino_error *err)
+{
+    const double by = ((const tonemap_params *) r->params)->multiplier;
+    return out_operation(r, &(nino_patch){ .kind = NINO_PATCH_TONEMAP, .v = { by } }, err);
+}
+
+NINO_NODE(op_tonemap, "LatentOperationTonemapReinhard", "LatentOperationTonemapReinhard",
+          "latent/advanced/operations", "Cells that are much stronger than others become less so",
+          NINO_OUTPUTS(NINO_PORT(LATENT_OPERATION, LATENT_OPERATION)),
+          NINO_PARAMS(tonemap_params,
+                      NINO_P_FLOAT(tonemap_params, multiplier, 1, 0, 100, 0.01,
+                                   .label = "White point",
+                                   .help = "In those that follow from the cells' spread")),
+          NINO_RUN(tonemap_run));
+
+typedef struct sharpen_params {
+    int64_t sharpen_radius;
+    double sigma, alpha;
+} sharpen_params;
+
+static nino_status sharpen_run(nino_run *r, nino_error *err)
+{
+    const sharpen_params *p = r->params;
+    const nino_patch patch = { .kind = NINO_PATCH_SHARPEN,
+                               .v = { (double) p->sharpen_radius, p->sigma, p->alpha } };
+    return out_operation(r, &patch, err);
+}
+
+NINO_NODE(op_sharpen, "LatentOperationSharpen", "LatentOperationSharpen",
+          "latent/advanced/operations", "Sharpens a latent without changing its cells' strength",
+          NINO_OUTPUTS(NINO_PORT(LATENT_OPERATION, LATENT_OPERATION)),
+          NINO_PARAMS(sharpen_params,
+                      NINO_P_INT(sharpen_params, sharpen_radius, 9, 1, 31, 1, .label = "Radius",
+                                 .help = "Cells around each that count"),
+                      NINO_P_FLOAT(sharpen_params, sigma, 1, 0.1, 10, 0.1, .label = "Sigma",
+                                   .help = "Width of the blur, in those of the radius"),
+                      NINO_P_FLOAT(sharpen_params, alpha, 0.1, 0, 5, 0.01, .label = "Strength",
+                                   .help = "How much sharper")),
+          NINO_RUN(sharpen_run));
+
+static nino_status apply_operation_run(nino_run *r, nino_error *err)
+{
+    const nino_latent *in = nino_in_latent(r, 0);
+    const int axes = in->samples->shape.rank - 2;
+    nino_latent out = { .noise_mask = nino_array_ref(in->noise_mask), .factor = in->factor };
+    nino_array *first = nino_array_to_channels_first(in->samples);
+    nino_status st = first ? NINO_OK : nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
+    if (!st && in->batch_index) {
+        const size_t bytes = (size_t) in->samples->shape.dim[0] * sizeof(*out.batch_index);
+        if (!(out.batch_index = malloc(bytes)))
+            st = nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
+        else
+            memcpy(out.batch_index, in->batch_index, bytes);
+    }
+    if (!st)
+        st = nino_latent_operate(&r->in[1]->u.operation, nino_array_f32(first), first->shape.dim[0],
+                                 first->shape.dim[1], first->shape.dim + 2, axes, err);
+    if (!st)
+        out.samples = nino_array_to_channels_last(first);
+    nino_array_unref(&first);
+    if (!st)
+        return nino_out_latent(r, 0, out, err);
+    nino_array_unref(&out.noise_mask);
+    free(out.batch_index);
+    return st;
+}
+
+NINO_NODE(apply_operation, "LatentApplyOperation", "LatentApplyOperation",
+          "latent/advanced/operations", "Does an operation on a latent",
+          NINO_INPUTS(NINO_PORT(samples, LATENT), NINO_PORT(operation, LATENT_OPERATION)),
+          NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)), NINO_RUN(apply_operation_run));
+
+static nino_status apply_operation_cfg_run(nino_run *r, nino_error *err)
+{
+    return nino_out_patched(r, &r->in[1]->u.operation, err);
+}
+
+NINO_NODE(apply_operation_cfg, "LatentApplyOperationCFG", "LatentApplyOperationCFG",
+          "latent/advanced/operations", "Does an operation on the guidance of every step",
+          NINO_INPUTS(NINO_PORT(model, MODEL), NINO_PORT(operation, LATENT_OPERATION)), MODEL_OUT,
+          NINO_RUN(apply_operation_cfg_run));
 
 // ---- how the two sides make one --------------------------------------------------------------
 

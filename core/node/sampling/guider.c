@@ -2,6 +2,7 @@
 // and nodes_flux.py.
 #include <stdlib.h>
 
+#include "core/base/error.h"
 #include "core/node/sampling_node.h"
 #include "core/node/util.h"
 #include "core/sample/guide/guide.h"
@@ -100,6 +101,75 @@ NINO_NODE(
                         "regular adds both differences; nested guides the prompts first, then away "
                         "from the negative")),
     NINO_RUN(dual_run));
+
+typedef struct dual_model_params {
+    double cfg;
+} dual_model_params;
+
+static nino_status dual_model_run(nino_run *r, nino_error *err)
+{
+    const double cfg = ((const dual_model_params *) r->params)->cfg;
+    nino_model *other = nino_in_model(r, 2) ? nino_need_model(r, 2, err) : nino_in_model(r, 0);
+    if (!nino_need_model(r, 0, err) || !other)
+        return NINO_ERR_UNSUPPORTED;
+    if (!nino_in_cond(r, 3) && cfg != 1)
+        return nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "missing_input", "negative",
+                              "no model of this version can do without a conditioning");
+    nino_guider *g = new_guider(r, nino_in_cond(r, 3) ? NINO_GUIDE_DUAL_MODEL : NINO_GUIDE_BASIC);
+    if (g) {
+        g->model2 = nino_model_ref(other);
+        g->negative = nino_cond_ref(nino_in_cond(r, 3));
+        g->cfg = cfg;
+    }
+    return nino_out_guider(r, 0, g, err);
+}
+
+NINO_NODE(dual_model_guider, "DualModelGuider", "Dual Model CFG Guider", "model/sampling/guiders",
+          "Guidance between two models: one follows the prompt, the other the negative one",
+          NINO_INPUTS(NINO_PORT(model, MODEL), NINO_PORT(positive, CONDITIONING),
+                      NINO_PORT(model_negative, MODEL, .optional = true,
+                                .help = "Of the negative side; without it the same"),
+                      NINO_PORT(negative, CONDITIONING, .optional = true,
+                                .help = "May be left out with a CFG of 1 only")),
+          NINO_OUTPUTS(NINO_PORT(GUIDER, GUIDER)),
+          NINO_PARAMS(dual_model_params,
+                      NINO_P_FLOAT(dual_model_params, cfg, 4.0, 0.0, 100.0, 0.1, .label = "CFG",
+                                   .ui_max.f = 20.0,
+                                   .help = "How far from the negative side; 1 leaves it out")),
+          NINO_RUN(dual_model_run));
+
+typedef struct perp_params {
+    double cfg, neg_scale;
+} perp_params;
+
+static nino_status perp_run(nino_run *r, nino_error *err)
+{
+    const perp_params *p = r->params;
+    if (!nino_need_model(r, 0, err))
+        return NINO_ERR_UNSUPPORTED;
+    nino_guider *g = new_guider(r, NINO_GUIDE_PERP_NEG);
+    if (g) {
+        g->negative = nino_cond_ref(nino_in_cond(r, 2));
+        g->middle = nino_cond_ref(nino_in_cond(r, 3));
+        g->cfg = p->cfg;
+        g->cfg2 = p->neg_scale;
+    }
+    return nino_out_guider(r, 0, g, err);
+}
+
+NINO_NODE(perp_neg_guider, "PerpNegGuider", "Perp-Neg Guider", "_for_testing",
+          "Guidance away from a negative prompt without what it shares with the positive one",
+          NINO_INPUTS(NINO_PORT(model, MODEL), NINO_PORT(positive, CONDITIONING),
+                      NINO_PORT(negative, CONDITIONING),
+                      NINO_PORT(empty_conditioning, CONDITIONING)),
+          NINO_OUTPUTS(NINO_PORT(GUIDER, GUIDER)),
+          NINO_PARAMS(perp_params,
+                      NINO_P_FLOAT(perp_params, cfg, 8.0, 0.0, 100.0, 0.1, .label = "CFG",
+                                   .ui_max.f = 20.0, .help = "How far from the empty prompt"),
+                      NINO_P_FLOAT(perp_params, neg_scale, 1.0, 0.0, 100.0, 0.01,
+                                   .label = "Negative", .ui_max.f = 5.0,
+                                   .help = "How much the negative prompt counts")),
+          NINO_RUN(perp_run));
 
 // ---- noise -----------------------------------------------------------------------------------
 

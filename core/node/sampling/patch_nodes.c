@@ -1,6 +1,6 @@
 // Nodes that change how a network computes, or guide by a version of it that does worse. Behaviour:
 // ComfyUI 0.33.0 comfy_extras/nodes_freelunch.py, nodes_pag.py, nodes_sag.py, nodes_slg.py,
-// nodes_hypertile.py, nodes_model_downscale.py and nodes_attention_multiply.py.
+// nodes_hypertile.py, nodes_nag.py, nodes_model_downscale.py and nodes_attention_multiply.py.
 #include <stdlib.h>
 
 #include "core/base/error.h"
@@ -294,6 +294,37 @@ NINO_NODE(hypertile, "HyperTile", "HyperTile", "model_patches/unet",
                       NINO_P_BOOL(tile_params, scale_depth, false, .label = "Scale with depth",
                                   .help = "Tiles of smaller sizes hold as much of the picture")),
           NINO_RUN(hypertile_run));
+
+typedef struct nag_params {
+    double nag_scale, nag_alpha, nag_tau;
+} nag_params;
+
+static nino_status nag_run(nino_run *r, nino_error *err)
+{
+    const nag_params *p = r->params;
+    const nino_model *m = nino_need_model(r, 0, err);
+    if (!m)
+        return NINO_ERR_UNSUPPORTED;
+    if (m->net->kind != NINO_DIFFUSION_UNET && m->net->kind != NINO_DIFFUSION_FLUX)
+        return nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "model", m->net->name,
+                              "NAGuidance works with SD, SDXL, FLUX and Chroma, not with %s",
+                              m->net->family);
+    const nino_patch patch = { .kind = NINO_PATCH_NAG,
+                               .v = { p->nag_scale, p->nag_alpha, p->nag_tau } };
+    return nino_out_patched(r, &patch, err);
+}
+
+NINO_NODE(nag, "NAGuidance", "Normalized Attention Guidance", "advanced/guidance",
+          "A negative prompt for models without guidance: attention is led away from it", MODEL_IN,
+          MODEL_OUT,
+          NINO_PARAMS(nag_params,
+                      NINO_P_FLOAT(nag_params, nag_scale, 5, 0, 50, 0.1, .label = "Scale",
+                                   .help = "How far away; 1 is nothing"),
+                      NINO_P_FLOAT(nag_params, nag_alpha, 0.5, 0, 1, 0.01, .label = "Share",
+                                   .help = "How much of that replaces the plain attention"),
+                      NINO_P_FLOAT(nag_params, nag_tau, 1.5, 1, 10, 0.01, .label = "Longest",
+                                   .help = "In lengths of the plain attention")),
+          NINO_RUN(nag_run));
 
 typedef struct multiply_params {
     double q, k, v, out;

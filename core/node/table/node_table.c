@@ -208,6 +208,7 @@
     X(dual_clip_loader)     \
     X(triple_clip_loader)   \
     X(clip_text_encode)     \
+    X(clip_text_encode_control)\
     X(clip_text_encode_flux)\
     X(clip_text_encode_sdxl)\
     X(clip_text_encode_sdxl_refiner) \
@@ -253,6 +254,7 @@
     X(skip_layer_simple)    \
     X(add_downscale)        \
     X(hypertile)            \
+    X(nag)                  \
     X(self_multiply)        \
     X(cross_multiply)       \
     X(ip_loader)            \
@@ -281,6 +283,12 @@
     X(basic_guider)         \
     X(cfg_guider)           \
     X(dual_cfg_guider)      \
+    X(dual_model_guider)    \
+    X(perp_neg_guider)      \
+    X(op_tonemap)           \
+    X(op_sharpen)           \
+    X(apply_operation)      \
+    X(apply_operation_cfg)  \
     X(random_noise)         \
     X(disable_noise)        \
     X(add_noise)            \

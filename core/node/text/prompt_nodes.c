@@ -53,6 +53,33 @@ NINO_NODE(clip_text_encode, "CLIPTextEncode", "CLIP Text Encode (Prompt)", "cond
           NINO_PARAMS(text_params, P_TEXT(text_params, text, "Prompt", "What the picture shows")),
           NINO_RUN(prompt_nodes_text_run));
 
+// ---- CLIPTextEncodeControlnet ----------------------------------------------------------------
+
+static nino_status prompt_nodes_control_run(nino_run *r, nino_error *err)
+{
+    const text_params *p = r->params;
+    nino_cond_entry *e = NULL;
+    nino_status st = nino_prompt_encode(r, &(nino_clip_text){ .all = p->text }, &e, err);
+    if (st)
+        return st;
+    nino_value *read = r->out[0]; // which has e
+    r->out[0] = NULL;
+    nino_cond *c = nino_cond_copy(nino_in_cond(r, 1));
+    for (int i = 0; c && i < c->n; i++)
+        nino_cond_set_array(&c->entry[i].control_context, e->context);
+    nino_value_unref(&read);
+    return nino_out_cond(r, 0, c, err);
+}
+
+NINO_NODE(clip_text_encode_control, "CLIPTextEncodeControlnet", "CLIP Text Encode (Controlnet)",
+          "_for_testing/conditioning",
+          "A prompt that control networks read in place of the model's",
+          NINO_INPUTS(NINO_PORT(clip, CLIP), NINO_PORT(conditioning, CONDITIONING)),
+          NINO_OUTPUTS(NINO_PORT(CONDITIONING, CONDITIONING)),
+          NINO_PARAMS(text_params,
+                      P_TEXT(text_params, text, "Prompt", "What the control network is told")),
+          NINO_RUN(prompt_nodes_control_run));
+
 // ---- CLIPTextEncodeFlux ----------------------------------------------------------------------
 
 typedef struct flux_params {

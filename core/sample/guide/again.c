@@ -71,8 +71,10 @@ static int64_t reflected(int64_t i, int64_t n)
 static void blur(const float *x, int64_t h, int64_t w, double sigma, float *half, float *to)
 {
     double k[BLUR], sum = 0;
-    for (int i = 0; i < BLUR; i++)
-        sum += k[i] = sigma > 0 ? exp(-0.5 * pow((i - BLUR / 2) / sigma, 2)) : i == BLUR / 2;
+    for (int i = 0; i < BLUR; i++) {
+        const int off = i - BLUR / 2;
+        sum += k[i] = sigma > 0 ? exp(-0.5 * pow(off / sigma, 2)) : off == 0;
+    }
     for (int64_t y = 0; y < h; y++)
         for (int64_t v = 0; v < w; v++) {
             double at = 0;
@@ -141,7 +143,7 @@ static nino_status self_attention(nino_guide_run *r, const nino_patch *p, const 
         return evaluate_again(r, g->uncond_kind, NULL, g->sigma, NULL, err);
     if (!r->map.weight)
         return NINO_OK;
-    float *degraded = malloc(r->count * sizeof(*degraded));
+    float *degraded = calloc(r->count + 1, sizeof(*degraded));
     float *noisy = malloc(r->count * sizeof(*noisy));
     if (!degraded || !noisy)
         st = nino_fail(err, NINO_ERR_NOMEM, "SelfAttentionGuidance", "out of memory");

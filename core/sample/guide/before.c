@@ -75,11 +75,11 @@ static nino_status apg(nino_guide_run *r, int at, const nino_guide_sides *g, flo
 {
     const nino_patch *p = &r->guider->model->patch[at];
     apg_past *past = r->memory[at];
-    float *guidance = malloc(r->count * sizeof(*guidance));
+    float *guidance = calloc(r->count + 1, sizeof(*guidance));
     if (!past && (past = r->memory[at] = calloc(1, sizeof(*past))))
         past->sigma = INFINITY;
     if (past && !past->sum)
-        past->sum = malloc(r->count * sizeof(*past->sum));
+        past->sum = calloc(r->count + 1, sizeof(*past->sum));
     if (!guidance || !past || !past->sum) {
         free(guidance);
         return nino_fail(err, NINO_ERR_NOMEM, "APG", "no memory for guidance");
@@ -165,9 +165,9 @@ static nino_status fresca(const nino_guide_run *r, const nino_patch *p, const fl
 {
     const int64_t h = r->axis[r->n_axes - 2], w = r->axis[r->n_axes - 1];
     const int64_t planes = (int64_t) r->count / (h * w);
-    double *k = malloc((size_t) (2 * (h + w)) * sizeof(*k));
-    double *half = malloc((size_t) (2 * h * w) * sizeof(*half));
-    float *v = malloc((size_t) (h * w) * sizeof(*v));
+    double *k = calloc((size_t) (2 * (h + w)), sizeof(*k));
+    double *half = calloc((size_t) (2 * h * w), sizeof(*half));
+    float *v = calloc((size_t) (h * w), sizeof(*v));
     nino_status st =
         k && half && v ? NINO_OK : nino_fail(err, NINO_ERR_NOMEM, "FreSca", "out of memory");
     if (!st) {

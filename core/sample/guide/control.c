@@ -324,6 +324,8 @@ void nino_guide_residuals(const nino_guide_run *r, nino_stream *s, const nino_co
     f.residuals = NULL;
     f.text = NULL; // what is kept is the other network's
     f.times = NULL;
+    f.pass = NULL; // what patches the model is not for these
+    f.skip = (nino_skip){ .doubles = 0 };
     f.context = context ? context : f.context;
     run_chain(r, s, u->control, chain_length(u->control) - 1, hints, &f, sigma, out);
 }

@@ -69,8 +69,8 @@ static float *sharpen_kernel(const nino_patch *p)
     float *k = malloc((size_t) (side * side) * sizeof(*k));
     double sum = 0;
     for (int64_t i = 0; i < side * side && k; i++) {
-        const double y = (double) (i / side - radius) / (double) radius;
-        const double x = (double) (i % side - radius) / (double) radius;
+        const int64_t row = i / side - radius, column = i % side - radius;
+        const double y = (double) row / (double) radius, x = (double) column / (double) radius;
         k[i] = (float) exp(-(x * x + y * y) / (2 * p->v[1] * p->v[1]));
         sum += (double) k[i];
     }

@@ -104,11 +104,12 @@ def diffusers(name):
 
 
 def unets():
-    x, t, c = files.values(2, 2, 4, 6, 8), torch.tensor([981.0, 17.0]), files.values(3, 2, 9, 40)
+    x, t, c = files.values(2, 2, 4, 6, 8), torch.tensor([981.0, 17.0]), files.values(3, 2, 9, 32)
     hint = files.values(5, 2, 3, 48, 64).sigmoid()
     n = Net(1, net.FP8)
     out = controlnet(n, x, hint, t, c, None, unet.SD15)
     save("control_sd15", n, lambda k: "control_model." + k, x=x, hint=hint, timestep=t, context=c, **out)
+    c = files.values(3, 2, 9, 40)
     n, y, out = Net(2, net.FP8), files.values(4, 2, 48).float().double(), {}
     for kind in (3, None, 5):
         for k, v in controlnet(n, x, hint, t, c, y, unet.SDXL, kind, 6).items():
@@ -189,7 +190,7 @@ def adapters():
     n = Net(4, net.FP8)
     save("control_t2i_conv", n, hint=hint, **t2i_full(n, hint, (8, 16, 16, 16), 3, True))
     n = Net(5, net.FP8)
-    save("control_t2i_light", n, hint=hint, **t2i_light(n, hint, (16, 32, 32, 32)))
+    save("control_t2i_light", n, hint=hint, **t2i_light(n, hint, (32, 32, 32, 32)))
 
 
 # ---- ControlNets of FLUX.1 -------------------------------------------------------------------
@@ -273,8 +274,72 @@ def fluxes():
     save("control_flux_xlabs", n, x=x, hint=picture, timestep=t, context=context, y=y, guidance=g, **out)
 
 
+# ---- from prompt to picture ------------------------------------------------------------------
+def fitted(image, h, w):
+    """The nearest pixels of the middle, of the aspect that is wanted."""
+    b, c, had_h, had_w = image.shape
+    x, y = (had_w - had_w * (w / h) / (had_w / had_h)) / 2, (had_h - had_h * (had_w / had_h) / (w / h)) / 2
+    x, y = max(0, round(x)), max(0, round(y))
+    return F.interpolate(image[:, :, y:had_h - y, x:had_w - x], (h, w), mode="nearest-exact")
+
+
+def whole():
+    """sd15_tiny with a ControlNet for the first part and an adapter on top of it for the last."""
+    import pipeline
+    import schedules
+    import vae
+
+    n = Net(0, tensors=read("models/checkpoints/sd15_tiny.safetensors"))
+    first = Net(0, tensors=read("synth/control_sd15.safetensors")).at("control_model.")
+    second = Net(0, tensors=read("synth/control_t2i_light.safetensors"))
+    cond = read("e2e/expected/sd15_tiny_ref.safetensors")
+    yy, xx = torch.meshgrid(torch.arange(88.0), torch.arange(120.0), indexing="ij")
+    image = torch.stack([(xx // 8 + yy // 11) % 2, xx / 119, ((xx - 60) ** 2 + (yy - 44) ** 2 < 900).float()])
+    image = torch.round(image * 255) / 255
+    pipeline.export.png(files.path("e2e_2026/input/control_hint.png"), image)
+    hint = fitted(image[None].double(), 96, 128)
+    model = schedules.MODELS["sd15_eps"]
+    levels = [model.sigma(999 * (1 - p)) for p in (0.5, 0.1)]  # the first ends there, the second begins
+
+    def denoised(x, sigma):
+        t, z, out = torch.tensor([float(model.timestep(sigma))]), x / (sigma ** 2 + 1) ** 0.5, []
+        for k in (cond["cond"], cond["uncond"]):
+            more = {}
+            if sigma >= levels[0]:
+                more = {i: 0.8 * v for i, v in controlnet(first, z, hint, t, k, None, unet.SD15).items()}
+            if sigma <= levels[1]:
+                for i, v in t2i_light(second, hint, (32, 32, 32, 32)).items():
+                    more[i] = more.get(i, 0) + 1.5 * v
+            out.append(x - sigma * unet.unet(n.at("model.diffusion_model."), z, t, k, None, unet.SD15, more))
+        return out[1] + (out[0] - out[1]) * 7.5
+
+    sigmas = schedules.listed(schedules.ksampler(model, "normal", 6, 0))
+    r = pipeline.run("euler", 42, sigmas, (1, 4, 12, 16), denoised, False)
+    r["latent_comfy"] = r["samples_model_space"] / 0.18215
+    pipeline.picture("sd15_tiny_control", vae.decode(n.at("first_stage_model."), r["latent_comfy"], pipeline.WIDTHS, True))
+    files.save("e2e/expected/sd15_tiny_control_ref.safetensors", {"latent_comfy": r["latent_comfy"]})
+    node = pipeline.node
+    pipeline.workflow("sd15_tiny_control", {
+        "4": node("CheckpointLoaderSimple", ckpt_name="sd15_tiny.safetensors"),
+        "5": node("EmptyLatentImage", width=128, height=96, batch_size=1),
+        "6": node("CLIPTextEncode", text=pipeline.CAT, clip=["4", 1]),
+        "7": node("CLIPTextEncode", text=pipeline.BLURRY, clip=["4", 1]),
+        "10": node("LoadImage", image="control_hint.png"),
+        "11": node("ControlNetLoader", control_net_name="control_sd15.safetensors"),
+        "12": node("ControlNetApplyAdvanced", positive=["6", 0], negative=["7", 0], control_net=["11", 0],
+                   image=["10", 0], strength=0.8, start_percent=0.0, end_percent=0.5),
+        "13": node("ControlNetLoader", control_net_name="control_t2i_light.safetensors"),
+        "14": node("ControlNetApplyAdvanced", positive=["12", 0], negative=["12", 1], control_net=["13", 0],
+                   image=["10", 0], strength=1.5, start_percent=0.1, end_percent=1.0),
+        "3": node("KSampler", seed=42, steps=6, cfg=7.5, sampler_name="euler", scheduler="normal", denoise=1.0,
+                  model=["4", 0], positive=["14", 0], negative=["14", 1], latent_image=["5", 0]),
+        "8": node("VAEDecode", samples=["3", 0], vae=["4", 2]),
+        "9": node("SaveImage", filename_prefix="x", images=["8", 0])})
+
+
 if __name__ == "__main__":
     unets()
     control_lora()
     adapters()
     fluxes()
+    whole()

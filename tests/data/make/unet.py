@@ -55,29 +55,32 @@ def block(n, name, x, emb, context, out, depth, size):
     return transformer(n.at(name + ".1."), x, context, depth, size) if depth else x
 
 
-def way_down(n, x, emb, context, size, hint=None):
-    """What every stage gives, and the middle."""
-    ch, levels = size["ch"], len(size["mult"])
+def way_down(n, x, emb, context, size, hint=None, more=None):
+    """What every stage gives, and the middle. more: what control networks add."""
+    ch, levels, more = size["ch"], len(size["mult"]), more or {}
     x = n.conv(x, "input_blocks.0.0", ch)
     x = x if hint is None else x + hint
     kept, at = [x], 1
     for i in range(levels):
         for _ in range(2):
             x = block(n, f"input_blocks.{at}", x, emb, context, ch * size["mult"][i], size["depth"][i], size)
+            x = x + more.get(f"after_{at}", 0)
             kept, at = kept + [x], at + 1
         if i < levels - 1:
             x = n.conv(x, f"input_blocks.{at}.0.op", x.shape[1], stride=2)
+            x = x + more.get(f"after_{at}", 0)
             kept, at = kept + [x], at + 1
     x = res(n.at("middle_block.0."), x, emb, x.shape[1])
     x = transformer(n.at("middle_block.1."), x, context, size["middle"], size)
     return kept, res(n.at("middle_block.2."), x, emb, x.shape[1])
 
 
-def unet(n, x, t, context, y, size):
-    ch, levels = size["ch"], len(size["mult"])
+def unet(n, x, t, context, y, size, more=None):
+    ch, levels, more = size["ch"], len(size["mult"]), more or {}
     emb = embed(n, t, y, size)
-    kept, x = way_down(n, x, emb, context, size)
-    at = 0
+    kept, x = way_down(n, x, emb, context, size, None, more)
+    x = x + more.get("middle", 0)
+    kept, at = [v + more.get(f"late_{i}", 0) for i, v in enumerate(kept)], 0
     for i in reversed(range(levels)):
         for k in range(3):
             x = torch.cat([x, kept.pop()], 1)

@@ -29,6 +29,17 @@ def project(n, x, name, c):
     return n.linear(x, name, c, bias=False)
 
 
+def away(z, nag):  # the first row is of the negative side
+    if not nag:
+        return z
+    scale, alpha, tau = nag
+    guided = z[1:] * scale - z[:1] * (scale - 1)
+    sizes = [t.abs().sum(-1, keepdim=True).clamp_min(1e-6) for t in (guided, z[1:])]
+    ratio = sizes[0] / sizes[1]
+    guided = guided * ratio.clamp_max(tau) / ratio
+    return torch.cat([z[:1], guided * alpha + z[1:] * (1 - alpha)])
+
+
 def self_attention(n, x, walk, size):
     c = x.shape[-1]
     q, k, v = (project(n, x, p, c) for p in ("to_q", "to_k", "to_v"))
@@ -51,7 +62,7 @@ def self_attention(n, x, walk, size):
         o = o.reshape(-1, nh, nw, h // nh, w // nw, c).permute(0, 1, 3, 2, 4, 5).reshape(x.shape)
     else:
         o = net.attention(*(net.heads(t, HEADS) for t in (q, k, v)))
-    return n.linear(o, "to_out.0", c) * by[3]
+    return away(n.linear(o, "to_out.0", c) * by[3], walk.get("nag"))
 
 
 def cross_attention(n, x, context, walk, size):
@@ -200,7 +211,7 @@ def main():
     cases = dict(
         plain={}, perturbed=dict(perturbed=True), freeu=dict(freeu=(1.1, 1.2, 0.9, 0.2)),
         freeu2=dict(freeu2=(1.3, 1.4, 0.9, 0.2)), tile=dict(tile=4), self=dict(self_by=(1.1, 0.9, 1.2, 0.8)),
-        cross=dict(cross_by=(0.7, 1.3, 0.9, 1.1)), down_after=dict(downscale=(1, 2, True, "bicubic")),
+        nag=dict(nag=(5.0, 0.6, 1.5)), cross=dict(cross_by=(0.7, 1.3, 0.9, 1.1)), down_after=dict(downscale=(1, 2, True, "bicubic")),
         down_before=dict(downscale=(2, 1.5, False, "bilinear")))
     io, maps = {}, None
     for name, wants in cases.items():
@@ -226,6 +237,9 @@ def main():
             io[key] = run(u, x, t, c, Walk(pictures=pictures))
         io[f"{name}.states"], io[f"{name}.tokens"], io[f"{name}.opposite"] = states, picture, opposite
         files.save(f"synth/ip_{name}.safetensors", a.tensors, a.tensors)
+        if name == "full":  # as the released files are: a dict of two
+            torch.save({k: {n[len(k) + 1:]: t.half() for n, t in a.tensors.items() if n.startswith(k + ".")}
+                        for k in ("image_proj", "ip_adapter")}, files.path("synth/ip_full.bin"))
     assert len(n.tensors) == len(tensors)
     net.save("unet_patches", n, x=x, timestep=t, context=c, map=maps, mask=mask, **io)
 

@@ -197,6 +197,54 @@ static void test_stored_conv(nino_dtype type, const nino_dtype *weights, int n)
         }
 }
 
+// Products of few tiles, in parts of the channels and taps: as many as a device of 20 processors gets.
+static void test_split(nino_dtype type)
+{
+    static const struct {
+        int rows, c, n;
+        nino_dtype weight;
+    } shapes[] = { { 33, 512, 70, NINO_F16 },
+                   { 20, 544, 72, NINO_F16 },
+                   { 70, 768, 5, NINO_F16 },
+                   { 17, 1024, 40, NINO_F8_E4M3 },
+                   { 40, 512, 9, NINO_Q8_0 } };
+    nino_profile *p = &on_cl->profile;
+    const nino_profile own = *p;
+    int n_split = 0;
+    p->units = 20;
+    p->peak_f16 = 59.4e12;
+    p->bandwidth = 1e15; // such small ones would not be worth it else
+    p->launch_s = 0;
+    p->tuning.gemm_tile = 4;
+    for (int i = 0; i < 5 + 3; i++) {
+        const int k = i - 5;
+        nino_check_case c = { .op = NINO_OP_LINEAR,
+                              .bias = i % 2,
+                              .residual = i % 3 == 0,
+                              .attr.act = i % 2 ? NINO_ACT_SILU : NINO_ACT_NONE };
+        if (k < 0) {
+            c.src[0][0] = shapes[i].rows;
+            c.src[0][1] = shapes[i].c;
+            c.n = shapes[i].n;
+            c.weight = shapes[i].weight == NINO_F16 ? type : shapes[i].weight;
+        } else {
+            const int64_t image[] = { k == 2 ? 3 : 2, 5, 7, k ? 96 : 35 };
+            c.op = k == 2 ? NINO_OP_CONV3D : NINO_OP_CONV2D;
+            c.attr.kernel = 3;
+            c.attr.stride = c.attr.stride_t = 1;
+            c.attr.pad_t = k == 2 ? 2 : 0;
+            memcpy(c.src[0], image, sizeof(image));
+            c.n = 40 + k;
+            c.weight = type;
+        }
+        const int before = n_failed;
+        run(&c, type, -1);
+        n_split += n_failed == before;
+    }
+    CHECK(n_split == 8);
+    *p = own;
+}
+
 // All 256 numbers of a type of 8 bits: each is a row of weights, with zeros behind it.
 static void test_bytes(nino_dtype type, nino_dtype weight)
 {
@@ -281,6 +329,7 @@ static int run_type(nino_dtype type)
     else
         test_stored(type, bf16, sizeof(bf16) / sizeof(bf16[0]));
     test_stored_conv(type, conv, sizeof(conv) / sizeof(conv[0]));
+    test_split(type);
     test_bytes(type, NINO_F8_E4M3);
     test_bytes(type, NINO_F8_E5M2);
     test_bytes(type, NINO_I8);

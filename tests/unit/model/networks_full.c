@@ -2,7 +2,6 @@
 // and a plan of one evaluation (1024 x 1024, videos 81 frames of 832 x 480) against a count of the
 // products by tensor name.
 #include "tests/random_dit.h"
-#include "tests/random_mmdit.h"
 
 #include "tests/diffusion.h"
 #include "tests/shape_list.h"

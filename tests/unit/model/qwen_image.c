@@ -2,6 +2,8 @@
 // and the mark that says where they go, and files that are refused.
 #include "tests/networks.h"
 
+#include "core/model/qwen_image/qwen_image.h"
+
 static const net_qwen tiny = { 64, 32, 2, 48, 20, false };
 static const net_qwen marked = { 64, 32, 1, 48, 20, true };
 
@@ -211,6 +213,35 @@ static void check_inputs(void)
     nino_weights_unref(&w);
 }
 
+// Blocks that are left out are as if the file did not have them, also the last and all.
+static void check_skips(void)
+{
+    nino_weights *w = made_qwen(&tiny, NULL);
+    nino_diffusion *d = test_diffusion(w, "qwen_image");
+    qwen_image *net = d->net, whole = *net;
+    for (int set = 1; set < 4; set++) {
+        inputs p;
+        fill_qwen(&p, d, 1, 4, 5);
+        give_refs(&p, 1);
+        p.in.skip.doubles = (uint64_t) set;
+        nino_array *without = test_forward(dev.s, d, &p.in);
+        p.in.skip.doubles = 0;
+        nino_array *with = test_forward(dev.s, d, &p.in);
+        net->blocks += set == 1;
+        net->n_blocks = set < 3;
+        nino_array *want = test_forward(dev.s, d, &p.in);
+        CHECK(!memcmp(without->data, want->data, want->bytes) && test_nmse(with, want) > 1e-9);
+        net->blocks = whole.blocks;
+        net->n_blocks = whole.n_blocks;
+        nino_array *all[] = { without, with, want };
+        for (int i = 0; i < 3; i++)
+            nino_array_unref(&all[i]);
+        drop(&p);
+    }
+    nino_diffusion_unref(&d);
+    nino_weights_unref(&w);
+}
+
 int main(void)
 {
     CHECK(test_device_open(&dev, "ref", 0));
@@ -222,6 +253,7 @@ int main(void)
     check_batch(NINO_REFS_INDEX_TIMESTEP_ZERO, 0.8f);
     check_batch(NINO_REFS_INDEX_TIMESTEP_ZERO, 0.3f);
     check_mark();
+    check_skips();
     check_f8();
     check_refused();
     check_inputs();

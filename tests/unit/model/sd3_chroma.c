@@ -1,12 +1,13 @@
 // Stable Diffusion 3 and Chroma of random weights: under all the names that files use, in batches,
-// at odd sizes, rounded, with blocks left out; what is refused, and what is said then; names in LoRA
-// files.
-#include "tests/random_mmdit.h"
+// at odd sizes, rounded, in GGUF files, with blocks left out; what is refused, and what is said
+// then; names in LoRA files.
+#include "tests/random_dit.h"
 
 #include "core/model/detect.h"
 #include "core/model/flux/flux.h"
 #include "core/model/sd3/sd3.h"
-#include "tests/dialects.h"
+#include "tests/networks.h"
+#include "tests/gguf_tokens.h"
 
 static const net_sd3 tiny_sd3 = { 64, 2, 96, 24, 20, 0, 0, false };
 static const net_sd3 tiny_35 = { 64, 3, 96, 24, 20, 8, 1, true };
@@ -125,6 +126,82 @@ static nino_weights *chroma_deeper(const nino_weights *w)
     return save_copy("deeper");
 }
 
+// n values in blocks of 32: a scale in f16, then signed bytes.
+static void put_q8(nino_buf *b, const float *v, size_t n)
+{
+    for (size_t i = 0; i < n; i += 32) {
+        float most = 0;
+        uint16_t half;
+        for (int k = 0; k < 32; k++)
+            most = fmaxf(most, fabsf(v[i + k]));
+        most /= 127;
+        CHECK(nino_from_f32(&half, NINO_F16, &most, 1));
+        nino_buf_add(b, &half, sizeof(half));
+        for (int k = 0; k < 32; k++) {
+            const int8_t q = (int8_t) lrintf(most > 0 ? v[i + k] / most : 0);
+            nino_buf_add(b, &q, 1);
+        }
+    }
+}
+
+// The f32 tensors of w as a GGUF file, matrices in blocks of 8 bits where is_q8.
+static nino_weights *in_gguf(const nino_weights *w, const char *arch, bool is_q8)
+{
+    char path[200];
+    nino_buf head = { 0 }, data = { 0 };
+    nino_buf_adds(&head, "GGUF");
+    gguf_u32(&head, 3);
+    gguf_u64(&head, (uint64_t) nino_weights_count(w));
+    gguf_u64(&head, 1);
+    gguf_text(&head, "general.architecture", arch);
+    for (int i = 0; i < nino_weights_count(w); i++) {
+        const nino_tensor_info *t = nino_weights_at(w, i);
+        const bool has_blocks = is_q8 && t->rank == 2 && t->dim[1] % 32 == 0;
+        nino_array *a = tensor(w, t);
+        gguf_string(&head, t->name);
+        gguf_u32(&head, (uint32_t) t->rank);
+        for (int k = t->rank - 1; k >= 0; k--)
+            gguf_u64(&head, (uint64_t) t->dim[k]);
+        gguf_u32(&head, has_blocks ? 8 : 0);
+        gguf_pad(&data);
+        gguf_u64(&head, data.len);
+        if (has_blocks)
+            put_q8(&data, nino_array_f32(a), (size_t) nino_shape_count(&a->shape));
+        else
+            nino_buf_add(&data, a->data, a->bytes);
+        nino_array_unref(&a);
+    }
+    snprintf(path, sizeof(path), "%s/gguf", dir.path);
+    gguf_save(&head, &data, path);
+    return test_open("%s", path);
+}
+
+// In blocks the answer is near.
+static void check_near(nino_weights *a, nino_weights *b, const char *family)
+{
+    nino_diffusion *d = test_diffusion(a, family), *e = test_diffusion(b, family);
+    nino_array *p = run(d, 1, 7, 5), *q = run(e, 1, 7, 5);
+    const double far = test_nmse(p, q);
+    CHECK(far > 0 && far < 2e-3);
+    nino_array_unref(&p);
+    nino_array_unref(&q);
+    nino_diffusion_unref(&d);
+    nino_diffusion_unref(&e);
+    nino_weights_unref(&b);
+}
+
+static void test_gguf(void)
+{
+    nino_weights *w = made(net_list_sd3(&tiny_35, NULL), "sd3");
+    check_same_answer(w, in_gguf(w, "sd3", false), "sd3");
+    check_near(w, in_gguf(w, "sd3", true), "sd3");
+    nino_weights_unref(&w);
+    w = made(net_list_chroma(&tiny_chroma, NULL), "chroma");
+    check_same_answer(w, in_gguf(w, "flux", false), "chroma");
+    check_near(w, in_gguf(w, "flux", true), "chroma");
+    nino_weights_unref(&w);
+}
+
 static void check_detail(const nino_weights *w, const char *family, const char *detail)
 {
     nino_detected d;
@@ -140,13 +217,13 @@ static void test_names(void)
     nino_weights *other = sd3_in_diffusers(w, tiny_35.blocks);
     check_detail(w, "sd3", "Stable Diffusion 3.5 medium: 3 blocks, width 64");
     check_detail(other, "sd3", "Stable Diffusion 3.5 medium: 3 blocks, width 64");
-    check_same(w, other, "sd3");
-    check_same(w, made(net_list_sd3(&tiny_35, prefix), "prefixed"), "sd3");
+    check_same_answer(w, other, "sd3");
+    check_same_answer(w, made(net_list_sd3(&tiny_35, prefix), "prefixed"), "sd3");
     nino_weights_unref(&w);
     w = made(net_list_sd3(&tiny_sd3, NULL), "sd3");
     other = sd3_in_diffusers(w, tiny_sd3.blocks);
     check_detail(w, "sd3", "Stable Diffusion 3 medium: 2 blocks, width 64");
-    check_same(w, other, "sd3");
+    check_same_answer(w, other, "sd3");
     nino_weights_unref(&w);
     net_sd3 large = tiny_35;
     large.selves = 0;
@@ -157,9 +234,9 @@ static void test_names(void)
     other = chroma_in_diffusers(w);
     check_detail(w, "chroma", "Chroma: 2 double and 2 single blocks, width 64");
     check_detail(other, "chroma", "Chroma: 2 double and 2 single blocks, width 64");
-    check_same(w, other, "chroma");
-    check_same(w, chroma_deeper(w), "chroma");
-    check_same(w, made(net_list_chroma(&tiny_chroma, prefix), "prefixed"), "chroma");
+    check_same_answer(w, other, "chroma");
+    check_same_answer(w, chroma_deeper(w), "chroma");
+    check_same_answer(w, made(net_list_chroma(&tiny_chroma, prefix), "prefixed"), "chroma");
     nino_weights_unref(&w);
 }
 
@@ -395,6 +472,7 @@ int main(void)
     dir = test_dir_create();
     CHECK(test_device_open(&dev, "ref", 0));
     test_names();
+    test_gguf();
     test_evaluations();
     test_skips();
     test_rounded();
@@ -402,6 +480,6 @@ int main(void)
     test_loras();
     test_device_close(&dev);
     test_dir_remove(&dir, (const char *const[]){ "sd3", "chroma", "prefixed", "diffusers", "deeper",
-                                                 "rounded", NULL });
+                                                 "rounded", "gguf", NULL });
     return 0;
 }

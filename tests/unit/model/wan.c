@@ -2,6 +2,7 @@
 // refused; the channels beside a video latent; frames that a noise mask keeps.
 #include "tests/wan.h"
 
+#include "core/model/wan/wan.h"
 #include "core/sample/guide/guide_priv.h"
 
 // ---- one evaluation --------------------------------------------------------------------------
@@ -133,6 +134,26 @@ static void test_follow(void)
     nino_weights_unref(&w);
 }
 
+// A block that is left out is as if the file did not have it.
+static void check_skip(const nino_diffusion *d)
+{
+    wan *net = d->net;
+    inputs p;
+    fill(&p, d, 1, 4, 4);
+    nino_array *with = test_forward(dev.s, d, &p.in);
+    p.in.skip.doubles = (uint64_t) 1 << (net->n_blocks - 1);
+    nino_array *without = test_forward(dev.s, d, &p.in);
+    p.in.skip.doubles = 0;
+    net->n_blocks--;
+    nino_array *want = test_forward(dev.s, d, &p.in);
+    net->n_blocks++;
+    CHECK(!memcmp(without->data, want->data, want->bytes) && test_nmse(with, want) > 1e-9);
+    nino_array *all[] = { with, without, want };
+    for (int i = 0; i < 3; i++)
+        nino_array_unref(&all[i]);
+    drop(&p);
+}
+
 static void test_forwards(void)
 {
     static const net_wan *const nets[] = { &tiny_t2v, &tiny_flf, &tiny_5b };
@@ -144,6 +165,7 @@ static void test_forwards(void)
         check_batch(d, 3);
         check_equal_times(d);
         check_padding(d);
+        check_skip(d);
         if (d->vision_dim)
             check_picture(d);
         nino_diffusion_unref(&d);

@@ -2,7 +2,7 @@
 #include "core/model/loader.h"
 #include "core/model/merge/merge.h"
 #include "tests/node.h"
-#include "tests/random_mmdit.h"
+#include "tests/random_dit.h"
 
 static nino_error err;
 

@@ -314,6 +314,44 @@ static void test_rows(void)
     CHECK(nino_sched_operand(&p, NINO_F16) == NINO_F32);
 }
 
+// Few tiles and many channels are done in parts, by the profile alone; nothing else is.
+static void test_split(void)
+{
+    static const struct {
+        int rows, c, n, parts;
+        nino_dtype act, weight;
+    } cases[] = { { 32, 12288, 64, 8, NINO_F16, NINO_F16 },
+                  { 17, 12288, 640, 2, NINO_BF16, NINO_Q4_K },
+                  { 16, 12288, 64, 1, NINO_F16, NINO_F16 }, // another kernel
+                  { 32, 12288, 64, 1, NINO_F32, NINO_F16 },
+                  { 77, 768, 768, 1, NINO_F16, NINO_F16 },
+                  { 4096, 3072, 3072, 1, NINO_F16, NINO_F16 } };
+    nino_profile p;
+    CHECK_OK(nino_profile_load("gfx1151", &p, &err), err);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        nino_weight w = {
+            .role = NINO_W_MATRIX, .n = cases[i].n, .c = cases[i].c, .dtype = cases[i].weight
+        };
+        nino_op_desc d = { .op = NINO_OP_LINEAR,
+                           .weight = &w,
+                           .src_type = { cases[i].act },
+                           .dst = NINO_SHAPE(cases[i].rows, cases[i].n) };
+        const nino_split s = nino_sched_split(&p, &d);
+        if (s.parts != cases[i].parts)
+            fprintf(stderr, "%d x %d: %d parts\n", cases[i].rows, cases[i].n, s.parts);
+        CHECK(s.parts == cases[i].parts);
+        CHECK(s.bytes >= (s.parts > 1 ? (size_t) (s.parts * cases[i].rows * cases[i].n) * 4 : 0));
+        if (cases[i].act != NINO_F32)
+            CHECK(nino_sched_workspace(&p, &d) == s.bytes);
+    }
+    p.units = 0; // nothing is known of it
+    nino_weight w = { .role = NINO_W_MATRIX, .n = 64, .c = 12288, .dtype = NINO_F16 };
+    const nino_op_desc d = {
+        .op = NINO_OP_LINEAR, .weight = &w, .src_type = { NINO_F16 }, .dst = NINO_SHAPE(32, 64)
+    };
+    CHECK(nino_sched_split(&p, &d).parts == 1);
+}
+
 static void test_seconds(void)
 {
     const nino_profile p = { .schedule = schedule("generic"),
@@ -416,6 +454,7 @@ int main(void)
     test_expand();
     test_expand_rows();
     test_attention();
+    test_split();
     test_seconds();
     test_clocks();
     test_tiles();

@@ -1,7 +1,7 @@
 // The programs that plans of real workflows ask for on gfx1151: few, whatever the model. With --print PATH they
 // are written there, each once, for tests/cli/gate_gfx1151.sh, which compiles them.
 #include "tests/flow.h"
-#include "tests/real_nets.h"
+#include "tests/gate/real_nets.h"
 
 #include <errno.h>
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Model files of the real sizes without their data: names and shapes from tests/data/shapes, and
-where scripts need them.
+"""Model files of the real sizes without their data: names and shapes from the lists beside this
+file, and by rules.
 
     full_size.py DIR [DATA]     writes every model below the models folder DIR, and input/p.png;
                                 tokenizers are those of DATA
@@ -20,7 +20,7 @@ F8, BF16 = "F8_E4M3", "BF16"
 def shapes(name):
     """{tensor: dimensions} of a list: lines "name  [dims]   N=0..23", N a number in the name."""
     out = {}
-    with open(os.path.join(HERE, "data", "shapes", name + ".txt"), encoding="utf-8") as f:
+    with open(os.path.join(HERE, name + ".txt"), encoding="utf-8") as f:
         for line in f:
             stem, dims, n = re.match(r"(\S+)  \[([^]]*)\](?:   N=(\S+))?$", line).groups()
             dim = [int(d) for d in dims.split(",")]
@@ -274,7 +274,7 @@ def models(data):
 
 def main():
     folder = sys.argv[1]
-    data = sys.argv[2] if len(sys.argv) > 2 else os.path.join(HERE, "data")
+    data = sys.argv[2] if len(sys.argv) > 2 else os.path.dirname(HERE)
     for path, what in models(data).items():
         write(os.path.join(folder, path), *what)
     png(os.path.join(folder, "input", "p.png"), 1024, 1024)

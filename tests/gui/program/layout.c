@@ -1,0 +1,152 @@
+// Nothing is clipped and nothing too small: every label of the window in both perspectives, all drawers, some sizes,
+// light, dark and high contrast. A label has the room that its text wants, or ends in dots and tells the rest as a tooltip.
+// usage: layout WORKFLOW DIR [LOCALE_DIR LANGUAGE]
+#include <gtk/gtk.h>
+#include <libintl.h>
+#include <string.h>
+
+#include "base/i18n.h"
+#include "settings/keys.h"
+#include "settings/prefs.h"
+#include "settings/theme.h"
+#include "tests/gui/program/loop.h"
+#include "window/window.h"
+
+#define LEAST_PX 9.0
+
+static int n_labels, n_bad;
+static char where[128]; // what is looked at
+
+static void complain(GtkLabel *label, const char *what, int has, int wants)
+{
+    n_bad++;
+    printf("  %s: “%.40s” %s: %d of %d px\n", where, gtk_label_get_text(label), what, has, wants);
+}
+
+static gboolean has_tooltip(GtkWidget *w)
+{
+    for (; w; w = gtk_widget_get_parent(w))
+        if (gtk_widget_get_tooltip_text(w))
+            return TRUE;
+    return FALSE;
+}
+
+// Of pixels; sizes in points are those of 96 dots an inch.
+static double text_px(PangoLayout *layout)
+{
+    const PangoFontDescription *font = pango_layout_get_font_description(layout);
+    if (!font)
+        font = pango_context_get_font_description(pango_layout_get_context(layout));
+    const double size = (double) pango_font_description_get_size(font) / PANGO_SCALE;
+    return pango_font_description_get_size_is_absolute(font) ? size : size * 96 / 72;
+}
+
+static void check_label(GtkLabel *label)
+{
+    GtkWidget *w = GTK_WIDGET(label);
+    PangoLayout *layout = gtk_label_get_layout(label);
+    int width, height;
+    pango_layout_get_pixel_size(layout, &width, &height);
+    n_labels++;
+    if (pango_layout_is_ellipsized(layout)) {
+        if (!has_tooltip(w))
+            complain(label, "ends in dots without a tooltip", gtk_widget_get_width(w), width);
+    } else if (gtk_widget_get_width(w) < width) {
+        complain(label, "is cut off at its side", gtk_widget_get_width(w), width);
+    }
+    if (gtk_widget_get_height(w) < height)
+        complain(label, "is cut off below", gtk_widget_get_height(w), height);
+    if (text_px(layout) < LEAST_PX)
+        complain(label, "is too small", (int) text_px(layout), (int) LEAST_PX);
+}
+
+// The canvas draws its nodes at the scale of its zoom: their labels are another test's.
+static void walk(GtkWidget *w)
+{
+    if (!gtk_widget_get_mapped(w) || !strcmp(G_OBJECT_TYPE_NAME(w), "NinoCanvas"))
+        return;
+    if (GTK_IS_LABEL(w) && *gtk_label_get_text(GTK_LABEL(w)))
+        check_label(GTK_LABEL(w));
+    for (GtkWidget *k = gtk_widget_get_first_child(w); k; k = gtk_widget_get_next_sibling(k))
+        walk(k);
+}
+
+static void look(GtkWidget *window, const char *what, int width, int height, const char *theme)
+{
+    g_snprintf(where, sizeof(where), "%s, %d x %d, %s", what, width, height, theme);
+    spin_loop(60);
+    walk(window);
+}
+
+// No part of the window is wider than the window: a panel that does not fit pushes the others out.
+static void check_size(GtkWidget *window, int width, int height)
+{
+    const int has_w = gtk_widget_get_width(window), has_h = gtk_widget_get_height(window);
+    if (has_w > width || has_h > height) {
+        n_bad++;
+        printf("  %s: the window takes %d x %d\n", where, has_w, has_h);
+    }
+}
+
+static void look_at_all(GtkWidget *window, int width, int height, const char *theme)
+{
+    static const char *const drawers[] = { "", "queue", "problems", "form", "log" };
+    gtk_widget_activate_action(window, "win.perspective", "s", "compose");
+    for (gsize i = 0; i < G_N_ELEMENTS(drawers); i++) {
+        if (*drawers[i])
+            gtk_widget_activate_action(window, "win.panel", "s", drawers[i]);
+        look(window, *drawers[i] ? drawers[i] : "compose", width, height, theme);
+    }
+    check_size(window, width, height);
+    gtk_widget_activate_action(window, "win.drawer", "s", "log"); // closes it
+    gtk_widget_activate_action(window, "win.panel", "s", "result");
+    look(window, "results", width, height, theme);
+    gtk_widget_activate_action(window, "win.side", NULL);
+    gtk_widget_activate_action(window, "win.perspective", "s", "profile");
+    static const char *const views[] = { "kernels", "memory", "performance", "tiles",  "roofline",
+                                         "device",  "steps",  "advice",      "compare" };
+    for (gsize i = 0; i < G_N_ELEMENTS(views); i++) {
+        gtk_widget_activate_action(window, "win.view", "s", views[i]);
+        look(window, views[i], width, height, theme);
+    }
+    check_size(window, width, height);
+}
+
+static void check_window(GtkApplication *app, const char *workflow, int width, int height)
+{
+    static const char *const themes[] = { "light", "dark", "contrast" };
+    const NinoWindowOptions none = { 0 };
+    GtkWidget *window = nino_window_new(app, &none);
+    gtk_window_set_default_size(GTK_WINDOW(window), width, height);
+    gtk_window_present(GTK_WINDOW(window));
+    WAIT_FOR(gtk_widget_get_mapped(window) && gtk_widget_get_width(window) > 0);
+    look(window, "welcome", width, height, "light");
+    check_size(window, width, height);
+    g_autoptr(GFile) file = g_file_new_for_path(workflow);
+    nino_window_open(NINO_WINDOW(window), file);
+    for (gsize i = 0; i < G_N_ELEMENTS(themes); i++) {
+        nino_prefs_set("theme", themes[i]);
+        look_at_all(window, width, height, themes[i]);
+    }
+    nino_window_end(NINO_WINDOW(window));
+    spin_loop(50);
+}
+
+int main(int argc, char **argv)
+{
+    static const int sizes[][2] = { { 1280, 800 }, { 1440, 900 }, { 1920, 1080 } };
+    CHECK(argc >= 3);
+    nino_i18n_start(argc > 4 ? argv[4] : "C");
+    if (argc > 4)
+        bindtextdomain("ninodes", argv[3]); // of the build: the program is not beside them
+    g_autoptr(GtkApplication) app =
+        gtk_application_new("org.ninodes.LayoutTest", G_APPLICATION_NON_UNIQUE);
+    CHECK(g_application_register(G_APPLICATION(app), NULL, NULL));
+    nino_keys_start(app);
+    nino_theme_start();
+    for (gsize i = 0; i < G_N_ELEMENTS(sizes); i++)
+        check_window(app, argv[1], sizes[i][0], sizes[i][1]);
+    printf("  %d labels, %d wrong\n", n_labels, n_bad);
+    CHECK(n_labels > 500 && !n_bad);
+    return 0;
+}
