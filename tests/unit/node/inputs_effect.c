@@ -26,6 +26,9 @@ static const char *const presets[][2] = {
     { "easy imageScaleDownToSize", "size=40" },
     { "easy imageScaleToNormPixels", "scale_by=0.7" },
     { "Image Resize", "mode=resize" },
+    { "Image Resize", "supersample=false" },
+    { "Image Resize", "resize_width=40" },
+    { "Image Resize", "resize_height=30" },
     { "GrowMaskWithBlur", "expand=3" },
     { "MaskFromColor+", "threshold=127" },
 };
