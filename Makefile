@@ -24,7 +24,7 @@ CFLAGS ?= -O2 -g
 GUI ?= 1
 CL ?= 1
 VERSION := 0.1.0
-SOVERSION := 1
+SOVERSION := 2
 
 # An install may stand anywhere, also below DESTDIR: its parts find each other by the way from one to the next. Those
 # that know such a way are made anew only when that has changed.

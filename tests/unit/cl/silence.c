@@ -13,8 +13,8 @@ int __lsan_is_turned_off(void) { return 1; }
 
 // Seconds after which a silent device is lost; a question counts as one millisecond at most, and is
 // asked no sooner than after 0.2 of them.
-static const double limit = 0.05;
-enum { WITHIN = 40, BEYOND = 300 }; // questions: of less time than that, and of more
+static const double limit = 0.2;
+enum { WITHIN = 20, BEYOND = 1200 }; // questions: of less time than that, and of more
 
 static nino_error err;
 static __typeof__(clGetEventInfo) *ask;
