@@ -3,6 +3,7 @@
 #   make                 library, CLI, app        make check       all tests (make check-long: the long ones too)
 #   make demo            a picture and a clip     make bench       speed, as ratios against other libraries
 #   make lint            style and static checks  make format      rewrite with clang-format
+#   make fuzz FUZZ=json TIME=60   a parser under libFuzzer (ENGINE=afl: AFL++); FUZZ=all: every one in turn
 #   make install DESTDIR=... PREFIX=/usr          make uninstall   with the same: takes away what that put there
 #   make deps            install the Debian packages that are missing
 #   make pot             take the app's texts anew into data/po, after one of them changed
@@ -43,10 +44,11 @@ DEPS_gui := libgtk-4-dev libcairo2-dev libglib2.0-dev-bin gettext
 DEPS_test := python3 g++ ffmpeg
 DEPS_test_long := chromium
 DEPS_test_gui := xvfb xauth dbus dbus-user-session at-spi2-core fonts-dejavu-core adwaita-icon-theme \
-	librsvg2-common imagemagick xdotool
+	librsvg2-common imagemagick xdotool weston libgl1-mesa-dri
 DEPS_lint := clang-format-14 clang-tidy-14 clang-14 cppcheck git abigail-tools
 DEPS_docs := doxygen
 DEPS_gate := clang-19 lld-19 llvm-19 rocm-device-libs oclgrind
+DEPS_fuzz := clang-14 llvm-14 $(if $(filter afl,$(ENGINE)),afl++)
 DEPS_bench := libopenblas-dev libdnnl-dev libclblast-dev
 DEPS := $(DEPS_core) $(DEPS_cli) $(if $(filter 1,$(CL)),$(DEPS_cl)) $(if $(filter 1,$(GUI)),$(DEPS_gui))
 DEPS_check := $(DEPS) $(DEPS_test) $(if $(filter 1,$(GUI)),$(DEPS_test_gui))
@@ -138,7 +140,7 @@ lib_LIBS := $(core_LIBS) $(if $(filter 1,$(CL)),-lnettle)
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 
-.PHONY: all doc docs abi lint-abi pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-headers tests bench bench-all lint format install uninstall stage FORCE shots plans clocks tiles clean deps deps-check deps-long deps-lint deps-bench demo
+.PHONY: all doc docs abi lint-abi pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-headers fuzz fuzz-run tests bench bench-all lint format install uninstall stage FORCE shots plans clocks tiles clean deps deps-check deps-long deps-lint deps-bench demo
 .DELETE_ON_ERROR:
 .SECONDARY:
 .DEFAULT_GOAL := all
@@ -231,6 +233,12 @@ $(call bin,$(test_SRC)): $(B)/%: $(B)/%.o $(B)/libninodes.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $^ $(lib_LIBS) -o $@
 
+# The same targets with the engine in place of tests/fuzz/main.c.
+$(B)/engine/%: $(B)/tests/fuzz/%.o $(B)/libninodes.a
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer $^ $(lib_LIBS) -o $@
+
 $(call bin,$(gui_test_SRC)): $(B)/%: $(B)/%.o $(filter-out $(B)/gui/main.o,$(call obj,$(gui_SRC))) $(gui_RES) $(B)/libninodes.so
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -L$(B) -lninodes -Wl,-rpath,'$$ORIGIN/../../..' $(gtk_LIBS) -lm -o $@
@@ -260,6 +268,23 @@ check-all: all tests check-headers
 check-long: deps-long
 	$(Q)$(MAKE) $(all_CPUS) --no-print-directory all tests check-headers
 	$(Q)NINODES_TEST_LONG=1 tests/run.py $(B) $(tests_ALL)
+# A parser under an engine that looks for new ways through it, with ASan and UBSan: TIME seconds from the target's own
+# seeds, what failed before, and what earlier runs have found (which stays in the build folder). An input that fails is
+# named crash-*, timeout-* or oom-*: put into tests/data/fuzz/NAME it is tried by every `make check`.
+TIME ?= 60
+FUZZ_NAMES := $(notdir $(basename $(fuzz_SRC)))
+fuzz_BUILD = CL=0 GUI=0 WERROR= SANITIZE=address,undefined
+fuzz:
+	$(if $(filter all $(FUZZ_NAMES),$(FUZZ)),,$(error FUZZ=NAME, of: all $(FUZZ_NAMES)))
+	$(call install_packages,$(DEPS_core) $(DEPS_fuzz))
+ifeq ($(ENGINE),afl)
+	$(Q)$(MAKE) $(all_CPUS) --no-print-directory $(fuzz_BUILD) CC=afl-clang-fast B=$(B)-afl fuzz-run
+else
+	$(Q)$(MAKE) $(all_CPUS) --no-print-directory $(fuzz_BUILD),fuzzer-no-link CC='$(CLANG)' B=$(B)-fuzz fuzz-run
+endif
+fuzz-run: $(foreach f,$(if $(filter all,$(FUZZ)),$(FUZZ_NAMES),$(FUZZ)),$(B)/tests/fuzz/$f $(B)/engine/$f)
+	$(Q)for f in $(notdir $^); do case " $$did " in *" $$f "*) continue;; esac; did="$$did $$f"; \
+		bash tests/fuzz/engine.sh $(B) $$f $(TIME) '$(ENGINE)' || exit 1; done
 # The part that sanitizer builds run: no scripts, no GUI.
 check-core: all tests
 	$(Q)tests/run.py $(B) $(filter-out $(call bin,$(long_SRC)),$(call bin,$(unit_SRC) $(kernel_SRC) $(fuzz_SRC) $(workflow_SRC)))

@@ -94,15 +94,14 @@ static inline void e2e_check_flow(nino_ctx *ctx, const char *assets, const e2e_f
     free(json);
 }
 
-// All of them on every device.
-static inline int e2e_check_flows(const e2e_flow *flows, size_t n)
+// All of them on every device; assets: the test data that has them, NULL where it is not here.
+static inline int e2e_check_flows(const char *assets, const e2e_flow *flows, size_t n)
 {
 #if defined(__SANITIZE_ADDRESS__)
     static const char *const devices[] = { "cl", NULL }; // the plain loops would take minutes
 #else
     static const char *const devices[] = { "ref", "cl", NULL };
 #endif
-    const char *assets = test_assets();
     if (!assets)
         return test_skip("no test data folder");
     for (const char *const *name = devices; *name; name++) {

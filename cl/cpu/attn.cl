@@ -49,38 +49,49 @@ kernel WG1 void attention_keys(global const T *restrict key, const ulong key_off
     }
 }
 
-// s[kc] scores become exp(s - running maximum); the result's row o so far is scaled to match.
-INLINE void soften(local float *s, int kc, local float *o, local float *top, local float *total,
+// s[kc] scores become exp(s - running maximum), beyond them 0; the result's row o so far is scaled to
+// match. All of a row's scores are in registers meanwhile.
+INLINE void soften(local float16 *s, int kc, local float16 *o, local float *top, local float16 *total,
                    global const float *bias)
 {
-    float16 v = (float16)(-INFINITY), sum = (float16)(0.0f);
-    for (int j = kc; j & 15; j++)
-        s[j] = -INFINITY;
+    local float *each = (local float *) s;
+    float16 v[BK / 16], most16, sum;
 #if BIAS
     int b = 0;
     for (; b + 16 <= kc; b += 16) {
         const float16 w = load16_f32(bias + b);
-        *(local float16_u *) (s + b) = HIDE(*(local float16_u *) (s + b), w);
+        s[b / 16] = HIDE(s[b / 16], w);
     }
     for (; b < kc; b++)
-        s[b] = HIDE(s[b], bias[b]);
+        each[b] = HIDE(each[b], bias[b]);
 #endif
-    for (int j = 0; j < kc; j += 16)
-        v = larger(*(local float16_u *) (s + j), v);
-    const float old = *top, most = fmax(old, max_of(v)), m = FINITE_MAX(most);
-    for (int j = 0; j < kc; j += 16) {
-        const float16 e = exp_down(*(local float16_u *) (s + j) - m);
+    for (int j = kc; j < BK; j++)
+        each[j] = -INFINITY;
+#pragma unroll
+    for (int j = 0; j < BK / 16; j++)
+        v[j] = s[j];
+    most16 = larger(v[0], (float16)(-INFINITY));
+#pragma unroll
+    for (int j = 1; j < BK / 16; j++)
+        most16 = larger(v[j], most16);
+    const float old = *top, most = fmax(old, max_of(most16)), m = FINITE_MAX(most);
+    sum = (float16)(0.0f);
+#pragma unroll
+    for (int j = 0; j < BK / 16; j++) {
+        const float16 e = exp_down(v[j] - m);
         sum += e;
-        *(local float16_u *) (s + j) = e;
+        s[j] = e;
     }
     if (most > old) {
         const float f = exp(old - m);
-        *total *= f;
-        for (int d = 0; d < DN; d += 16)
-            *(local float16_u *) (o + d) *= f;
+        sum = fma(*total, (float16)(f), sum);
+        for (int d = 0; d < DN / 16; d++)
+            o[d] *= f;
         *top = most;
+    } else {
+        sum += *total;
     }
-    *total += sum_of(sum);
+    *total = sum;
 }
 
 // vs[0 .. kc)[width] = channels d .. d + width of the values of kc keys, zero beyond D.
@@ -128,7 +139,8 @@ kernel WG1 void attention(const int first, global const T *restrict query, const
                           const int bias_n, const int bias_h, const int bias_q, const int rows)
 {
     local float16 vs[BK * NV], os[BQ * DN / 16], scores[BQ * LDS / 16];
-    local float qs[BQ * LDQ], top[BQ], total[BQ], *ss = (local float *) scores;
+    local float16 total[BQ];
+    local float qs[BQ * LDQ], top[BQ], *ss = (local float *) scores;
     const int blocks = (Tq + rows - 1) / rows, at = first + get_group_id(0), plane = at / blocks;
     const int q0 = (at - plane * blocks) * rows, nq = min(rows, Tq - q0), b = plane / heads;
     const long ld = (long) heads * D, head = (plane - b * heads) * D;
@@ -151,7 +163,7 @@ kernel WG1 void attention(const int first, global const T *restrict query, const
         for (d = 0; d < DN / 16; d++)
             os[r * (DN / 16) + d] = (float16)(0.0f);
         top[r] = -INFINITY;
-        total[r] = 0.0f;
+        total[r] = (float16)(0.0f);
     }
     for (int k0 = 0; k0 < Tk; k0 += BK) {
         const int kc = min(BK, Tk - k0);
@@ -160,12 +172,12 @@ kernel WG1 void attention(const int first, global const T *restrict query, const
                 tile_scores(D, qs + r * LDQ, LDQ, (global const float16 *) (Kp + (long) (k0 + p) * D),
                             scores + (r * LDS + p) / 16, LDS / 16, 1);
         for (int r = 0; r < nq; r++)
-            soften(ss + r * LDS, kc, (local float *) (os + r * (DN / 16)), top + r, total + r,
+            soften(scores + r * (LDS / 16), kc, os + r * (DN / 16), top + r, total + r,
                    bias + (long) r * bias_q * Tk + k0);
         add_values(value + k0 * ld, ld, kc, nq, ss, vs, os);
     }
     for (int r = 0; r < nq; r++) {
-        const float f = INVERSE(total[r]);
+        const float sum = sum_of(total[r]), f = INVERSE(sum);
         local float *o = (local float *) (os + r * (DN / 16));
         int d = 0;
         for (; d + 16 <= D; d += 16)

@@ -241,7 +241,7 @@ nino_status nino_file_read(const char *path, size_t max, bool allow_stdin, char 
     if (fstat(fd, &s))
         st = nino_file_errno(err, path, "cannot open");
     else if (!S_ISREG(s.st_mode))
-        st = nino_fail(err, NINO_ERR_IO, path, "not a regular file");
+        st = nino_fail_kind(err, NINO_ERR_IO, "path", path, "not a regular file");
     else if ((uint64_t) s.st_size > max)
         st = nino_fail_kind(err, NINO_ERR_FORMAT, "limit", path, "more than %zu bytes", max);
     else

@@ -7,7 +7,8 @@
 #include <stdio.h>
 
 // Reads a whole regular file of at most max bytes into malloc'd, NUL-terminated *data. `-` is stdin
-// if allow_stdin. A longer one is NINO_ERR_FORMAT, kind "limit".
+// if allow_stdin. A longer one is NINO_ERR_FORMAT, kind "limit"; what is no file at all is NINO_ERR_IO,
+// kind "path".
 nino_status nino_file_read(const char *path, size_t max, bool allow_stdin, char **data, size_t *len,
                            nino_error *err);
 

@@ -359,20 +359,24 @@ static int gguf_by_name(const void *a, const void *b)
     return strcmp((*(nino_tensor_info *const *) a)->name, (*(nino_tensor_info *const *) b)->name);
 }
 
-// "[320,4,3,3]" as a shape of t's, if it has as many elements.
+// "[320,4,3,3]" as a shape of t's, if it has as many elements. What was written into the file may
+// multiply to more than 64 bits.
 static void restore_shape(nino_tensor_info *t, const char *text)
 {
     nino_shape now = { 0 }, was = nino_shape_make(t->rank, t->dim);
     int64_t d = 0;
+    uint64_t count = 1;
+    bool fits = true;
     for (; *text && now.rank < NINO_MAX_RANK; text++) {
         if (*text >= '0' && *text <= '9' && d < INT32_MAX)
             d = d * 10 + (*text - '0');
         else if (*text == ',' || *text == ']') {
             now.dim[now.rank++] = d;
+            fits = fits && nino_mul_u64(count, (uint64_t) d, &count);
             d = 0;
         }
     }
-    if (!*text && nino_shape_count(&now) == nino_shape_count(&was)) {
+    if (!*text && fits && count == (uint64_t) nino_shape_count(&was)) {
         t->rank = now.rank;
         memcpy(t->dim, now.dim, sizeof(now.dim));
     }

@@ -254,10 +254,12 @@ static const char *disagreeing_hint(const char *path, const nino_inspect *i)
 
 // What GGUF files call architectures, and part of the name of the families they mean here.
 static const char *const architectures[][2] = {
-    { "flux", "flux" },    { "flux", "chroma" },    { "wan", "wan" },         { "sd1", "sd15" },
-    { "sd1", "sd2" },      { "sdxl", "sdxl" },      { "sd3", "sd3" },         { "aura", "aura" },
-    { "ltxv", "ltxv" },    { "lumina2", "lumina" }, { "hidream", "hidream" }, { "t5", "t5" },
-    { "t5encoder", "t5" }, { "lumina2", "z_image" }
+    { "flux", "flux" },      { "flux", "chroma" },       { "wan", "wan" },
+    { "sd1", "sd15" },       { "sd1", "sd2" },           { "sdxl", "sdxl" },
+    { "sd3", "sd3" },        { "aura", "aura" },         { "ltxv", "ltxv" },
+    { "lumina2", "lumina" }, { "hidream", "hidream" },   { "t5", "t5" },
+    { "t5encoder", "t5" },   { "lumina2", "z_image" },   { "qwen_image", "qwen_image" },
+    { "qwen3", "qwen3" },    { "mistral3", "mistral3" }, { "qwen2vl", "qwen25" },
 };
 
 // "" when the metadata names what is inside, nothing, or what is not known here.

@@ -15,6 +15,7 @@
 #include "core/media/exif.h"
 
 #define MAX_SIDE 16384
+#define MAX_DEFLATE 1032 // bytes that one byte of deflate can stand for
 
 #define REFUSE(kind, ...) nino_fail_kind(err, NINO_ERR_FORMAT, kind, name, __VA_ARGS__)
 
@@ -284,6 +285,14 @@ static void set_up(png_structp png, source *s)
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
 }
 
+// Whether what is left of the file can hold the pixels at all: a few bytes must not cost gigabytes.
+static bool png_read_has_pixels(png_structp png, png_infop info, const source *s)
+{
+    const uint64_t packed =
+        (uint64_t) png_get_rowbytes(png, info) * png_get_image_height(png, info);
+    return packed / MAX_DEFLATE <= s->left;
+}
+
 static bool png_read_make_room(png_structp png, png_infop info, source *s, nino_png *out)
 {
     const bool interlaced = png_get_interlace_type(png, info) != PNG_INTERLACE_NONE;
@@ -303,6 +312,10 @@ static nino_status png_read_read_pixels(png_structp png, png_infop info, source 
         return s->st;
     set_up(png, s);
     png_read_info(png, info);
+    if (!png_read_has_pixels(png, info, s))
+        return nino_fail_kind(s->err, NINO_ERR_FORMAT, "truncated", s->name,
+                              "%zu bytes cannot hold %d x %d pixels", s->left, out->width,
+                              out->height);
     out->has_colour_key = png_get_valid(png, info, PNG_INFO_tRNS) && !out->is_palette;
     png_set_expand(png); // palette to rgb, 1 2 4 bits to 8, tRNS to alpha
     const int passes = png_set_interlace_handling(png);

@@ -8,6 +8,7 @@
 #include "core/base/file.h"
 #include "core/media/texts.h"
 #include "core/file/weights.h"
+#include "core/media/sound.h"
 
 typedef enum nino_video_format {
     NINO_VIDEO_MP4,  // H.264 (yuv420p), or MPEG-4 where no H.264 encoder is installed
@@ -26,7 +27,8 @@ typedef struct nino_video_params {
     int quality;       // WebP: 0 to 100, effort if lossless
     int method;        // WebP: 0 (fast) to 6
     int level;         // APNG: of zlib, 0 to 9
-    const nino_meta *texts; // "prompt", "workflow", ...
+    const nino_sound *sound; // MP4: its first sound, as AAC; NULL: none. Needed until creation ends
+    const nino_meta *texts;  // "prompt", "workflow", ...
     int n_texts;
 } nino_video_params;
 

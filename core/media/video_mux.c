@@ -9,20 +9,16 @@
 #include "core/base/error.h"
 #include "core/media/video_priv.h"
 
-#define IO_BUFFER 65536
-
 typedef struct mux {
     const nino_av *av;
-    AVIOContext *io;
-    AVFormatContext *fmt;
+    nino_av_output out;
     AVCodecContext *codec;
     AVStream *stream;
     AVFrame *frame;
     AVPacket *packet;
     struct SwsContext *sws;
+    nino_av_sound sound;
     uint8_t *even; // a frame with an added column or row; NULL: not needed
-    nino_status io_status;
-    nino_error io_error; // what writing said: FFmpeg would only say "I/O error"
 } mux;
 
 static const struct {
@@ -58,33 +54,10 @@ const char *nino_video_codec(nino_video_format f, const char *wanted)
     return av && video_mux_find(av, f, wanted, &name) ? name : NULL;
 }
 
-// ---- output ----------------------------------------------------------------------------------
-
-static int on_video_mux_write(void *priv, uint8_t *data, int n)
-{
-    nino_video *v = priv;
-    mux *m = v->state;
-    if (!m->io_status)
-        m->io_status = nino_file_writer_write(v->file, data, (size_t) n, &m->io_error);
-    return m->io_status ? AVERROR(EIO) : n;
-}
-
-static int64_t on_video_mux_seek(void *priv, int64_t offset, int whence)
-{
-    nino_video *v = priv;
-    if (whence & AVSEEK_SIZE)
-        return AVERROR(ENOSYS);
-    const off_t at = lseek(nino_file_writer_fd(v->file), offset, whence & 3);
-    return at < 0 ? AVERROR(errno) : at;
-}
-
 // A failure of a call, or of the file behind it.
 static nino_status video_mux_fail(nino_video *v, int code, const char *what, nino_error *err)
 {
-    mux *m = v->state;
-    if (m->io_status && err)
-        *err = m->io_error;
-    return m->io_status ? m->io_status : nino_av_fail(m->av, code, "video", what, err);
+    return nino_av_output_fail(&((mux *) v->state)->out, code, what, err);
 }
 
 static nino_status video_mux_no_memory(nino_error *err)
@@ -121,7 +94,7 @@ static nino_status video_mux_open_codec(nino_video *v, const AVCodec *c, nino_er
     m->codec->pix_fmt = AV_PIX_FMT_YUV420P;
     m->codec->framerate = rate;
     m->codec->time_base = (AVRational){ rate.den, rate.num };
-    if (m->fmt->oformat->flags & AVFMT_GLOBALHEADER)
+    if (m->out.fmt->oformat->flags & AVFMT_GLOBALHEADER)
         m->codec->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
     int rc = 0;
     if (v->p.format == NINO_VIDEO_WEBM) {
@@ -151,19 +124,24 @@ static nino_status open_stream(nino_video *v, nino_error *err)
     const nino_av *av = m->av;
     AVDictionary *options = NULL;
     int rc = 0;
-    if (!(m->stream = av->avformat_new_stream(m->fmt, NULL)))
+    if (!(m->stream = av->avformat_new_stream(m->out.fmt, NULL)))
         return video_mux_no_memory(err);
     m->stream->time_base = m->codec->time_base;
     m->stream->avg_frame_rate = m->codec->framerate;
     rc = av->avcodec_parameters_from_context(m->stream->codecpar, m->codec);
     for (int i = 0; i < v->p.n_texts && rc >= 0; i++)
-        rc = av->av_dict_set(&m->fmt->metadata, v->p.texts[i].key, v->p.texts[i].value, 0);
+        rc = av->av_dict_set(&m->out.fmt->metadata, v->p.texts[i].key, v->p.texts[i].value, 0);
     if (rc >= 0 && v->p.format == NINO_VIDEO_MP4)
         rc = av->av_dict_set(&options, "movflags", "use_metadata_tags", 0);
-    if (rc >= 0)
-        rc = av->avformat_write_header(m->fmt, &options);
+    nino_status st = NINO_OK;
+    if (rc >= 0 && v->p.sound)
+        st = nino_av_sound_open(&m->out, v->p.sound, "aac", &m->sound, err);
+    if (rc >= 0 && !st)
+        rc = av->avformat_write_header(m->out.fmt, &options);
     av->av_dict_free(&options);
-    return rc < 0 ? video_mux_fail(v, rc, "cannot begin the file", err) : NINO_OK;
+    if (rc < 0)
+        st = video_mux_fail(v, rc, "cannot begin the file", err);
+    return st || !v->p.sound ? st : nino_av_sound_write(&m->out, v->p.sound, &m->sound, err);
 }
 
 static nino_status open_frame(nino_video *v, nino_error *err)
@@ -195,24 +173,14 @@ static nino_status video_mux_start(nino_video *v, nino_error *err)
         return video_mux_no_memory(err);
     if (!(m->av = av))
         return NINO_ERR_UNSUPPORTED;
+    m->out.av = av;
     const AVCodec *c = video_mux_find(av, v->p.format, v->p.codec, &codec);
     if (!c)
         return nino_fail(err, NINO_ERR_UNSUPPORTED, v->p.codec ? v->p.codec : name,
                          "no encoder for it is installed with FFmpeg's libraries");
-    const int rc = av->avformat_alloc_output_context2(&m->fmt, NULL, name, NULL);
-    if (rc < 0)
-        return video_mux_fail(v, rc, "cannot begin the file", err);
-    unsigned char *buffer = av->av_malloc(IO_BUFFER);
-    m->io = buffer ? av->avio_alloc_context(buffer, IO_BUFFER, 1, v, NULL, on_video_mux_write,
-                                            on_video_mux_seek)
-                   : NULL;
-    if (!m->io) {
-        av->av_free(buffer);
-        return video_mux_no_memory(err);
-    }
-    m->fmt->pb = m->io;
-    m->fmt->flags |= AVFMT_FLAG_CUSTOM_IO;
-    nino_status st = video_mux_open_codec(v, c, err);
+    nino_status st = nino_av_output_open(&m->out, v->file, name, err);
+    if (!st)
+        st = video_mux_open_codec(v, c, err);
     if (!st)
         st = open_stream(v, err);
     return st ? st : open_frame(v, err);
@@ -250,7 +218,7 @@ static nino_status video_mux_encode(nino_video *v, const AVFrame *frame, nino_er
         m->packet->stream_index = m->stream->index;
         m->packet->duration = 1;
         m->av->av_packet_rescale_ts(m->packet, m->codec->time_base, m->stream->time_base);
-        rc = m->av->av_interleaved_write_frame(m->fmt, m->packet);
+        rc = m->av->av_interleaved_write_frame(m->out.fmt, m->packet);
     }
     return video_mux_fail(v, rc, "cannot encode", err);
 }
@@ -274,8 +242,8 @@ static nino_status video_mux_finish(nino_video *v, nino_error *err)
     const nino_status st = video_mux_encode(v, NULL, err);
     if (st)
         return st;
-    const int rc = m->av->av_write_trailer(m->fmt);
-    return rc < 0 || m->io_status ? video_mux_fail(v, rc, "cannot finish the file", err) : NINO_OK;
+    const int rc = m->av->av_write_trailer(m->out.fmt);
+    return rc < 0 || m->out.status ? video_mux_fail(v, rc, "cannot finish the file", err) : NINO_OK;
 }
 
 static void video_mux_destroy(nino_video *v)
@@ -290,10 +258,8 @@ static void video_mux_destroy(nino_video *v)
     av->av_packet_free(&m->packet);
     av->av_frame_free(&m->frame);
     av->avcodec_free_context(&m->codec);
-    av->avformat_free_context(m->fmt);
-    if (m->io)
-        av->av_free(m->io->buffer);
-    av->avio_context_free(&m->io);
+    nino_av_sound_close(av, &m->sound);
+    nino_av_output_close(&m->out);
     free(m->even);
     free(m);
 }

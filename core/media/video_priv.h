@@ -60,3 +60,46 @@ const nino_av *nino_av_load(nino_error *err);
 // An error of theirs as ours.
 nino_status nino_av_fail(const nino_av *av, int code, const char *where, const char *what,
                          nino_error *err);
+
+// A container that is read, from a file or from memory.
+typedef struct nino_av_input {
+    int fd; // negative: memory
+    const unsigned char *data;
+    int64_t len, at;
+    const nino_av *av;
+    AVIOContext *io;
+    AVFormatContext *fmt;
+} nino_av_input;
+// fd or data and len are the caller's, the rest becomes what it is. Closed also after a failure.
+nino_status nino_av_input_open(nino_av_input *in, const char *name, nino_error *err);
+void nino_av_input_close(nino_av_input *in);
+
+// A container that is written.
+typedef struct nino_av_output {
+    const nino_av *av;
+    nino_file_writer *file;
+    AVIOContext *io;
+    AVFormatContext *fmt;
+    nino_status status;
+    nino_error error; // what writing said: FFmpeg would only say "I/O error"
+} nino_av_output;
+// av is the caller's. Closed also after a failure.
+nino_status nino_av_output_open(nino_av_output *o, nino_file_writer *file, const char *format,
+                                nino_error *err);
+// A failure of a call, or of the file behind it.
+nino_status nino_av_output_fail(const nino_av_output *o, int code, const char *what,
+                                nino_error *err);
+void nino_av_output_close(nino_av_output *o);
+
+// A stream of sound in it.
+typedef struct nino_av_sound {
+    AVCodecContext *codec;
+    AVStream *stream;
+    AVFrame *frame;
+    AVPacket *packet;
+} nino_av_sound;
+nino_status nino_av_sound_open(nino_av_output *o, const nino_sound *s, const char *encoder,
+                               nino_av_sound *out, nino_error *err); // before the header
+nino_status nino_av_sound_write(nino_av_output *o, const nino_sound *s, nino_av_sound *to,
+                                nino_error *err); // all of it, behind the header
+void nino_av_sound_close(const nino_av *av, nino_av_sound *s);

@@ -11,21 +11,12 @@
 #include "core/media/video_priv.h"
 #include <ninodes/run_profile.h>
 
-#define IO_BUFFER 65536
 #define MAX_SIDE 16384
-
-typedef struct source {
-    int fd; // -1: memory
-    const unsigned char *data;
-    int64_t len, at;
-} source;
 
 typedef struct reader {
     const nino_av *av;
     const char *name;
-    source src;
-    AVIOContext *io;
-    AVFormatContext *fmt;
+    nino_av_input in;
     AVCodecContext *codec;
     AVPacket *packet;
     AVFrame *frame;
@@ -43,70 +34,14 @@ static nino_status video_read_no_memory(const reader *r, nino_error *err)
     return nino_fail(err, NINO_ERR_NOMEM, r->name, "out of memory");
 }
 
-static int on_video_read_read(void *priv, uint8_t *to, int n)
-{
-    source *s = priv;
-    if (s->fd >= 0) {
-        ssize_t k;
-        do
-            k = pread(s->fd, to, (size_t) n, s->at);
-        while (k < 0 && errno == EINTR);
-        if (k < 0)
-            return AVERROR(errno);
-        s->at += k;
-        return k ? (int) k : AVERROR_EOF;
-    }
-    const int64_t left = s->len - s->at;
-    if (left <= 0)
-        return AVERROR_EOF;
-    if (n > left)
-        n = (int) left;
-    memcpy(to, s->data + s->at, (size_t) n);
-    s->at += n;
-    return n;
-}
-
-static int64_t on_video_read_seek(void *priv, int64_t offset, int whence)
-{
-    source *s = priv;
-    if (whence & AVSEEK_SIZE)
-        return s->len;
-    switch (whence & 3) {
-    case SEEK_CUR: offset += s->at; break;
-    case SEEK_END: offset += s->len; break;
-    default: break;
-    }
-    if (offset < 0 || offset > s->len)
-        return AVERROR(EINVAL);
-    return s->at = offset;
-}
-
-static nino_status video_read_open_file(reader *r, nino_error *err)
-{
-    const nino_av *av = r->av;
-    unsigned char *buffer = av->av_malloc(IO_BUFFER);
-    r->io = buffer ? av->avio_alloc_context(buffer, IO_BUFFER, 0, &r->src, on_video_read_read, NULL,
-                                            on_video_read_seek)
-                   : NULL;
-    if (!r->io) {
-        av->av_free(buffer);
-        return video_read_no_memory(r, err);
-    }
-    if (!(r->fmt = av->avformat_alloc_context()))
-        return video_read_no_memory(r, err);
-    r->fmt->pb = r->io;
-    int rc = av->avformat_open_input(&r->fmt, NULL, NULL, NULL);
-    if (rc >= 0)
-        rc = av->avformat_find_stream_info(r->fmt, NULL);
-    return rc < 0 ? nino_av_fail(av, rc, r->name, "cannot read the video", err) : NINO_OK;
-}
-
 static nino_status add_tags(reader *r, const AVDictionary *tags, nino_video_info *info,
                             nino_error *err)
 {
     const AVDictionaryEntry *e = NULL;
     nino_status st = NINO_OK;
     while (!st && (e = r->av->av_dict_get(tags, "", e, AV_DICT_IGNORE_SUFFIX))) {
+        if (!e->key[0]) // of a damaged FLAC: nobody could ask for it
+            continue;
         // Matroska writes names in capitals
         const char *key = !strcasecmp(e->key, "prompt")               ? "prompt"
                           : !strcasecmp(e->key, "workflow")           ? "workflow"
@@ -120,11 +55,11 @@ static nino_status add_tags(reader *r, const AVDictionary *tags, nino_video_info
 // Ogg has its tags in the stream.
 static nino_status read_sound(reader *r, nino_video_info *info, nino_error *err)
 {
-    const int i = r->av->av_find_best_stream(r->fmt, AVMEDIA_TYPE_AUDIO, -1, -1, NULL, 0);
+    const int i = r->av->av_find_best_stream(r->in.fmt, AVMEDIA_TYPE_AUDIO, -1, -1, NULL, 0);
     if (i < 0 || r->fn)
         return nino_fail_kind(err, NINO_ERR_FORMAT, "schema", r->name,
                               "there are no pictures in it");
-    const AVStream *s = r->fmt->streams[i];
+    const AVStream *s = r->in.fmt->streams[i];
     snprintf(info->codec, sizeof(info->codec), "%s",
              r->av->avcodec_get_name(s->codecpar->codec_id));
     return add_tags(r, s->metadata, info, err);
@@ -132,18 +67,18 @@ static nino_status read_sound(reader *r, nino_video_info *info, nino_error *err)
 
 static nino_status video_read_read_info(reader *r, nino_video_info *info, nino_error *err)
 {
-    const nino_status st = add_tags(r, r->fmt->metadata, info, err);
+    const nino_status st = add_tags(r, r->in.fmt->metadata, info, err);
     if (st)
         return st;
-    r->stream = r->av->av_find_best_stream(r->fmt, AVMEDIA_TYPE_VIDEO, -1, -1, NULL, 0);
+    r->stream = r->av->av_find_best_stream(r->in.fmt, AVMEDIA_TYPE_VIDEO, -1, -1, NULL, 0);
     if (r->stream < 0)
         return read_sound(r, info, err);
-    AVStream *s = r->fmt->streams[r->stream];
-    const AVRational rate = r->av->av_guess_frame_rate(r->fmt, s, NULL);
+    AVStream *s = r->in.fmt->streams[r->stream];
+    const AVRational rate = r->av->av_guess_frame_rate(r->in.fmt, s, NULL);
     info->width = s->codecpar->width;
     info->height = s->codecpar->height;
     info->frames = s->nb_frames > 0 ? s->nb_frames : 0;
-    info->seconds = r->fmt->duration > 0 ? (double) r->fmt->duration / AV_TIME_BASE : 0;
+    info->seconds = r->in.fmt->duration > 0 ? (double) r->in.fmt->duration / AV_TIME_BASE : 0;
     info->fps = rate.num > 0 && rate.den > 0 ? (double) rate.num / rate.den : 0;
     snprintf(info->codec, sizeof(info->codec), "%s",
              r->av->avcodec_get_name(s->codecpar->codec_id));
@@ -158,7 +93,7 @@ static nino_status count_frames(reader *r, nino_video_info *info, nino_error *er
 {
     if (!(r->packet = r->av->av_packet_alloc()))
         return video_read_no_memory(r, err);
-    while (r->av->av_read_frame(r->fmt, r->packet) >= 0) {
+    while (r->av->av_read_frame(r->in.fmt, r->packet) >= 0) {
         info->frames += r->packet->stream_index == r->stream;
         r->av->av_packet_unref(r->packet);
     }
@@ -168,7 +103,7 @@ static nino_status count_frames(reader *r, nino_video_info *info, nino_error *er
 static nino_status video_read_open_codec(reader *r, nino_error *err)
 {
     const nino_av *av = r->av;
-    const AVCodecParameters *par = r->fmt->streams[r->stream]->codecpar;
+    const AVCodecParameters *par = r->in.fmt->streams[r->stream]->codecpar;
     const AVCodec *c = av->avcodec_find_decoder(par->codec_id);
     if (!c)
         return nino_fail(err, NINO_ERR_UNSUPPORTED, r->name, "no decoder for %s is installed",
@@ -225,7 +160,7 @@ static nino_status video_read_drain(reader *r, const nino_video_info *info, nino
 static nino_status video_read_read_frames(reader *r, const nino_video_info *info, nino_error *err)
 {
     nino_status st = video_read_open_codec(r, err);
-    while (!st && !r->stop && r->av->av_read_frame(r->fmt, r->packet) >= 0) {
+    while (!st && !r->stop && r->av->av_read_frame(r->in.fmt, r->packet) >= 0) {
         if (r->packet->stream_index == r->stream) {
             const int rc = r->av->avcodec_send_packet(r->codec, r->packet);
             st = rc < 0 ? nino_av_fail(r->av, rc, r->name, "cannot decode the video", err)
@@ -250,10 +185,7 @@ static void close_all(reader *r)
     av->av_frame_free(&r->frame);
     av->av_packet_free(&r->packet);
     av->avcodec_free_context(&r->codec);
-    av->avformat_close_input(&r->fmt);
-    if (r->io)
-        av->av_free(r->io->buffer);
-    av->avio_context_free(&r->io);
+    nino_av_input_close(&r->in);
     free(r->rgb);
 }
 
@@ -262,12 +194,12 @@ static nino_status video_read_read_all(reader *r, nino_video_info *info, nino_er
     nino_status st = NINO_ERR_UNSUPPORTED;
     *info = (nino_video_info){ 0 };
     if ((r->av = nino_av_load(err)))
-        st = video_read_open_file(r, err);
+        st = nino_av_input_open(&r->in, r->name, err);
     if (!st)
         st = video_read_read_info(r, info, err);
     if (!st && r->fn)
         st = video_read_read_frames(r, info, err);
-    else if (!st && r->stream >= 0 && !info->frames && r->src.fd >= 0)
+    else if (!st && r->stream >= 0 && !info->frames && r->in.fd >= 0)
         st = count_frames(r, info, err);
     close_all(r);
     if (st)
@@ -320,9 +252,9 @@ static nino_status video_read_read_file(int fd, const char *name, nino_video_inf
                                         nino_frame_fn fn, void *priv, nino_error *err)
 {
     reader r = {
-        .name = name, .src = { .fd = fd, .len = lseek(fd, 0, SEEK_END) }, .fn = fn, .priv = priv
+        .name = name, .in = { .fd = fd, .len = lseek(fd, 0, SEEK_END) }, .fn = fn, .priv = priv
     };
-    if (r.src.len < 0)
+    if (r.in.len < 0)
         return nino_fail(err, NINO_ERR_IO, name, "cannot read: %s", strerror(errno));
     return video_read_read_all(&r, info, err);
 }
@@ -352,6 +284,6 @@ nino_status nino_video_read(int fd, const char *name, nino_video_info *info, nin
 nino_status nino_video_tags(const void *data, size_t len, const char *name, nino_video_info *info,
                             nino_error *err)
 {
-    reader r = { .name = name, .src = { .fd = -1, .data = data, .len = (int64_t) len } };
+    reader r = { .name = name, .in = { .fd = -1, .data = data, .len = (int64_t) len } };
     return video_read_read_all(&r, info, err);
 }

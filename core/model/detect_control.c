@@ -21,7 +21,7 @@ static const struct {
       "",
       { "controlnet_blocks.0.weight", "pos_embed_input.proj.weight",
         "transformer_blocks.0.adaLN_modulation.1.bias" } },
-    { "controlnet_sd3", "", { "controlnet_blocks.0.weight", "pos_embed_input.proj.weight" } },
+    { NINO_CONTROL_SD3, "", { "controlnet_blocks.0.weight", "pos_embed_input.proj.weight" } },
     { NINO_CONTROL_FLUX,
       "",
       { "controlnet_blocks.0.weight", "controlnet_x_embedder.weight",

@@ -267,7 +267,7 @@ bool nino_big_shift(const nino_big *a, int64_t left, nino_big *out)
     bool lost = false;
     for (int64_t i = 0; i < -left && i < bits && !lost; i++)
         lost = bigint_bit(a, i);
-    r.n = bits + left > 0 ? (int) ((bits + left + 31) / 32) : 0;
+    r.n = bits && bits + left > 0 ? (int) ((bits + left + 31) / 32) : 0;
     const bool was_negative = r.negative;
     bigint_trim(&r);
     *out = r;

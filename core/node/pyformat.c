@@ -410,7 +410,7 @@ nino_status nino_py_format(nino_buf *b, const char *text, const nino_py_arg *arg
     format f = { text, 0, args, n, err };
     nino_status st = NINO_OK;
     nino_buf_adds(b, "");
-    while (text[f.at] && !st) {
+    while (!st && text[f.at]) { // after an error it may stand behind the end
         const char c = text[f.at];
         if ((c == '{' || c == '}') && text[f.at + 1] == c) {
             nino_buf_addc(b, c);

@@ -159,6 +159,17 @@ nino_status nino_out_ip_adapter(nino_run *r, int i, nino_ip_value ip, nino_error
     return NINO_OK;
 }
 
+nino_status nino_out_audio(nino_run *r, int i, nino_sound sound, nino_error *err)
+{
+    nino_value *v = nino_node_out(r, i, NINO_PORT_AUDIO, err);
+    if (!v) {
+        nino_sound_release(&sound);
+        return NINO_ERR_NOMEM;
+    }
+    v->u.audio = sound;
+    return NINO_OK;
+}
+
 nino_status nino_out_latent(nino_run *r, int i, nino_latent latent, nino_error *err)
 {
     nino_value *v = latent.samples ? nino_node_out(r, i, NINO_PORT_LATENT, err) : NULL;

@@ -34,6 +34,7 @@ nino_status nino_out_control(nino_run *r, int i, nino_control_net *c, int type, 
 nino_status nino_out_ip_adapter(nino_run *r, int i, nino_ip_value ip, nino_error *err);
 nino_status nino_out_vision(nino_run *r, int i, nino_vision_output v, nino_error *err);
 nino_status nino_out_image(nino_run *r, int i, nino_array *image, nino_error *err);
+nino_status nino_out_audio(nino_run *r, int i, nino_sound sound, nino_error *err);
 nino_status nino_out_mask(nino_run *r, int i, nino_array *mask, nino_error *err);
 nino_status nino_out_latent(nino_run *r, int i, nino_latent latent, nino_error *err);
 nino_status nino_out_noise(nino_run *r, int i, nino_noise n, nino_error *err);

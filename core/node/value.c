@@ -115,7 +115,11 @@ void nino_value_unref(nino_value **pv)
         nino_clip_vision_unref(&v->u.ip.vision);
         break;
     case NINO_PORT_CONTROL_NET: nino_control_unref(&v->u.control.net); break;
-    case NINO_PORT_VIDEO: nino_array_unref(&v->u.video.frames); break;
+    case NINO_PORT_AUDIO: nino_sound_release(&v->u.audio); break;
+    case NINO_PORT_VIDEO:
+        nino_array_unref(&v->u.video.frames);
+        nino_sound_release(&v->u.video.sound);
+        break;
     default: break;
     }
     nino_weights_unref(&v->u.unloaded.file);
@@ -210,7 +214,11 @@ uint64_t nino_value_bytes(const nino_value *v)
         break;
     case NINO_PORT_IMAGE: n += v->u.image ? v->u.image->bytes : 0; break;
     case NINO_PORT_MASK: n += v->u.mask ? v->u.mask->bytes : 0; break;
-    case NINO_PORT_VIDEO: n += v->u.video.frames ? v->u.video.frames->bytes : 0; break;
+    case NINO_PORT_AUDIO: n += v->u.audio.wave ? v->u.audio.wave->bytes : 0; break;
+    case NINO_PORT_VIDEO:
+        n += v->u.video.frames ? v->u.video.frames->bytes : 0;
+        n += v->u.video.sound.wave ? v->u.video.sound.wave->bytes : 0;
+        break;
     case NINO_PORT_CONDITIONING: n += cond_bytes(v->u.cond); break;
     case NINO_PORT_SIGMAS: n += (uint64_t) v->u.sigmas.n * sizeof(float); break;
     case NINO_PORT_GUIDER: n += guider_bytes(v->u.guider); break;
@@ -252,6 +260,7 @@ const char *nino_port_type_name(nino_port_type t)
         "UPSCALE_MODEL",
         "CONTROL_NET",
         "IPADAPTER",
+        "AUDIO",
         "LATENT_OPERATION",
         "BOUNDING_BOX",
         "DICT",

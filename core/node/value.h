@@ -1,5 +1,6 @@
 // Internal: what travels along links: reference-counted values.
 #pragma once
+#include "core/media/sound.h"
 #include "core/model/clip/clip.h"
 #include "core/model/clip/clip_vision.h"
 #include "core/model/clip/style_model.h"
@@ -32,6 +33,7 @@ typedef struct nino_control_value { // of CONTROL_NET links
 typedef struct nino_video_value {
     nino_array *frames; // f32 [N,H,W,3 or 4], 0..1
     double fps;
+    nino_sound sound; // its wave may be NULL
 } nino_video_value;
 
 typedef struct nino_ip_value { // IPADAPTER links
@@ -61,6 +63,7 @@ typedef struct nino_value {
             nino_upscale *upscale;
             nino_control_value control;
             nino_video_value video;
+            nino_sound audio; // wave NULL: a track that is not there; nodes hand it on
             nino_ip_value ip;
             nino_patch operation; // LATENT_OPERATION: TONEMAP or SHARPEN
             char *string;         // STRING; BOUNDING_BOX, DICT, ARRAY: JSON

@@ -38,6 +38,8 @@ struct nino_job {
     uint32_t scope; // the job's own; its end is the last event
     nino_event staged[STAGED];
     size_t n_staged, staged_at;
+    bool is_told;    // wait() has said that something is there, and nobody has polled since
+    bool is_unheard; // and waited again: nobody polls, so that the job is done when it is over
     uint64_t lost;
     int bell;                 // of nino_job_fd(); -1: nobody has asked
     nino_shown shown;         // paths in order
@@ -427,6 +429,7 @@ size_t nino_job_poll(nino_job *job, nino_event *out, size_t max)
 {
     size_t n = 0;
     pthread_mutex_lock(&job->lock);
+    job->is_told = job->is_unheard = false;
     while (n < max && job_stage(job))
         out[n++] = job->staged[job->staged_at++];
     if (!n && job->bell >= 0 && !job->is_over) {
@@ -451,8 +454,9 @@ int nino_job_fd(nino_job *job)
 bool nino_job_done(nino_job *job, nino_status *status, nino_error *err)
 {
     pthread_mutex_lock(&job->lock);
-    const bool is_done =
-        job->is_over && job->staged_at == job->n_staged && (job->is_drained || !job->reader);
+    const bool is_heard =
+        job->is_unheard || (job->staged_at == job->n_staged && (job->is_drained || !job->reader));
+    const bool is_done = job->is_over && is_heard;
     if (is_done && status)
         *status = job->status;
     if (is_done && err)
@@ -461,7 +465,7 @@ bool nino_job_done(nino_job *job, nino_status *status, nino_error *err)
     return is_done;
 }
 
-// A silent job has no events: it is over, has written a file, or the time has passed.
+// Without a look at events: it is over, has written a file, or the time has passed.
 static void wait_silent(nino_job *job, int ms)
 {
     struct timespec t;
@@ -477,13 +481,15 @@ static void wait_silent(nino_job *job, int ms)
 void nino_job_wait(nino_job *job, int ms)
 {
     pthread_mutex_lock(&job->lock);
-    if (job->settings->o.is_silent) {
+    job->is_unheard = job->is_told; // else who only waits would spin, and never see the end
+    if (job->settings->o.is_silent || job->is_unheard) {
         wait_silent(job, ms);
         pthread_mutex_unlock(&job->lock);
         return;
     }
     for (int left = ms;; left -= 10) {
-        if (job_stage(job) || job->is_over || left <= 0)
+        job->is_told = job_stage(job);
+        if (job->is_told || job->is_over || left <= 0)
             break;
         struct timespec t; // rings have no bell: look every 10 ms
         clock_gettime(CLOCK_REALTIME, &t);

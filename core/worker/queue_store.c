@@ -4,6 +4,7 @@
 #include "core/base/buf.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/base/file_walk.h"
 #include "core/base/vars.h"
 #include "core/base/num.h"
 #include "core/workflow/workflow.h"
@@ -188,7 +189,14 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// The numbers of the workflows in the folder, ascending; malloc'd. NULL: out of memory.
+// A file that could not be read now (no descriptor, an error of the disk, no permission) but may be
+// whole: nothing must be made of that.
+static bool is_unreadable(nino_status st, const nino_error *e)
+{
+    return st == NINO_ERR_IO && strcmp(e->kind, "path") != 0;
+}
+
+// The numbers of the workflows in the folder, ascending; malloc'd. NULL: errno says why not.
 static uint64_t *list_workflows(const nino_store *s, size_t *n)
 {
     size_t cap = 16;
@@ -217,6 +225,10 @@ static uint64_t *list_workflows(const nino_store *s, size_t *n)
     }
     if (d)
         closedir(d);
+    else
+        free(list);
+    if (!d)
+        return NULL;
     if (list)
         qsort(list, *n, sizeof(*list), by_number);
     return list;
@@ -310,12 +322,12 @@ static nino_status rebuild(nino_store *s, nino_jobs *jobs, const char *why, nino
     nino_status st = NINO_OK;
     uint64_t *list = list_workflows(s, &n);
     if (!list)
-        return nino_fail(err, NINO_ERR_NOMEM, s->dir, "out of memory");
+        return nino_file_errno(err, s->dir, "cannot be listed");
     for (size_t i = 0; i < n && !st; i++) {
         nino_error e = { .code = NINO_OK };
         char name[40];
         st = rebuild_job(s, jobs, list[i], &e);
-        if (st == NINO_ERR_NOMEM) {
+        if (st == NINO_ERR_NOMEM || is_unreadable(st, &e)) {
             if (err)
                 *err = e;
             break;
@@ -355,6 +367,12 @@ static nino_status restore(nino_store *s, nino_jobs *jobs, const nino_queue_job 
                    ? nino_fail(err, st, name, "out of memory")
                    : nino_fail(err, NINO_ERR_FORMAT, QUEUE_FILE,
                                "job %llu is there twice, or cannot be", (unsigned long long) q->id);
+    }
+    if (is_unreadable(st, &e) && !is_over) {
+        free(text);
+        if (err)
+            *err = e;
+        return st;
     }
     if (st && !is_over) {
         note(out, "job %llu (%.60s) is lost: %.80s", (unsigned long long) q->id, q->name, e.msg);
@@ -429,7 +447,10 @@ nino_status nino_store_load(nino_store *s, nino_jobs *jobs, nino_stored *out, ni
         return NINO_OK;
     nino_status st = read_below(s, QUEUE_FILE, &text, &len, &e);
     if (st == NINO_ERR_MISSING) {
-        free(list_workflows(s, &n));
+        uint64_t *list = list_workflows(s, &n);
+        if (!list)
+            return nino_file_errno(err, s->dir, "cannot be listed");
+        free(list);
         return n ? rebuild(s, jobs, QUEUE_FILE " was missing", out, err) : NINO_OK;
     }
     if (!st)

@@ -29,6 +29,7 @@ typedef struct nino_stored {
 //
 // A queue.json that is damaged, in whatever way, is set aside as queue.json.damaged, and the jobs
 // are made anew of the workflows that are there; so they are where it is missing. Workflows that
-// cannot be used are set aside likewise. A queue.json that cannot be read (permission, an error of
-// the disk) may be whole: that is an error with its path, and nothing has changed.
+// cannot be used are set aside likewise. A queue.json or a workflow that waits and cannot be read
+// (permission, an error of the disk, no descriptor) may be whole: that is an error with its path, and
+// nothing has changed.
 nino_status nino_store_load(nino_store *s, nino_jobs *jobs, nino_stored *out, nino_error *err);

@@ -481,8 +481,8 @@ static void check_families(check *c)
     const char *input = NULL;
     for (const char *name; (name = nino_graph_next_family(c->g, c->ctx, &row, &node, &input));)
         issue(c, NINO_ISSUE_ERROR, "unsupported_model", &c->g->nodes[node], input,
-              "%sthe workflow is made for %s, which does not run here yet; SD 1 and 2, SDXL, "
-              "FLUX.1, FLUX.2, Z-Image, Wan 2.1 and 2.2 do",
+              "%sthe workflow is made for %s, which does not run here yet; SD 1, 2 and 3, SDXL, "
+              "FLUX.1, FLUX.2, Chroma, Z-Image, Qwen-Image, Wan 2.1 and 2.2 do",
               input && strcmp(input, "type") != 0 ? "by this name " : "", name);
 }
 

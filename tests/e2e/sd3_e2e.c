@@ -14,4 +14,4 @@ static const e2e_flow flows[] = {
     { "sd3_skip_layer", "9", 1e-6 },
 };
 
-int main(void) { return e2e_check_flows(flows, sizeof(flows) / sizeof(flows[0])); }
+int main(void) { return e2e_check_flows(test_assets(), flows, sizeof(flows) / sizeof(flows[0])); }

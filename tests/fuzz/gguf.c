@@ -1,6 +1,7 @@
 // What the GGUF reader accepts lies inside the file, in order and aligned; what it refuses carries
 // a kind.
 #include "core/file/gguf.h"
+#include "core/base/size.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/test.h"
 
@@ -106,6 +107,9 @@ static void check(const uint8_t *p, size_t n, uint64_t file_bytes)
         size_t values, bytes;
         nino_dtype_block(t->dtype, &values, &bytes);
         CHECK(t->name[0] && t->rank <= NINO_MAX_RANK && t->offset >= at);
+        uint64_t count = 1; // which nothing may wrap
+        for (int k = 0; k < t->rank; k++)
+            CHECK(nino_mul_u64(count, (uint64_t) t->dim[k], &count));
         CHECK((uint64_t) nino_shape_count(&s) / values * bytes == t->bytes);
         at = t->offset + t->bytes;
     }

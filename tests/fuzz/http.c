@@ -2,12 +2,11 @@
 // file is written outside of the folders.
 #include "core/base/json.h"
 #include "core/base/file.h"
+#include "tests/fuzz/folder.h"
 #include "tests/fuzz/fuzz.h"
-#include "tests/test.h"
 
 #include <ninodes/serve.h>
 #include <dirent.h>
-#include <unistd.h>
 
 const size_t fuzz_max_len = 4096;
 
@@ -83,27 +82,15 @@ size_t fuzz_seed(unsigned i, uint8_t *buf, size_t cap)
     return fuzz_text(seed, sizeof(seed) / sizeof(seed[0]), i, buf, cap);
 }
 
-static char top[64] = "/tmp/ninodes-http-XXXXXX";
-
-static void remove_top(void)
-{
-    char command[128];
-    snprintf(command, sizeof(command), "rm -rf '%s'", top);
-    if (system(command))
-        printf("%s stays\n", top);
-}
-
 static nino_serve *served(void)
 {
     static nino_serve *s;
     char dir[4][96];
     if (s)
         return s;
-    CHECK(mkdtemp(top) != NULL);
-    atexit(remove_top);
     static const char *const names[] = { "in", "out", "user", "models" };
     for (int i = 0; i < 4; i++) {
-        snprintf(dir[i], sizeof(dir[i]), "%s/%s", top, names[i]);
+        snprintf(dir[i], sizeof(dir[i]), "%s/%s", fuzz_folder(), names[i]);
         CHECK(nino_file_mkdirs(dir[i], false, NULL) == NINO_OK);
     }
     const nino_job_options jo = { NINO_JOB_OPTIONS_INIT,
@@ -122,7 +109,7 @@ static nino_serve *served(void)
 static int entries(void)
 {
     int n = 0;
-    DIR *d = opendir(top);
+    DIR *d = opendir(fuzz_folder());
     CHECK(d != NULL);
     while (readdir(d))
         n++;

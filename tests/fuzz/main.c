@@ -1,12 +1,16 @@
 // Driver of the fuzz targets without a fuzzing engine: replays files, or mutates the target's own
 // seeds. Every run tries the same inputs, so a failure is repeated with `NAME -n NUMBER`.
 //
-//     NAME             20 000 mutated inputs, 1 000 000 with NINODES_TEST_LONG=1
+//     NAME             what ever failed (tests/data/fuzz/NAME), then 20 000 mutated inputs,
+//                      1 000 000 with NINODES_TEST_LONG=1
 //     NAME -n NUMBER   that one of them only; -o FILE also writes it out
 //     NAME FILE...     these inputs
+//     NAME -w DIR      writes the seeds to DIR, as SEED-0 and so on, the words to DIR.dict and
+//                      the longest length to DIR.len: what an engine begins with
 #include "tests/fuzz/fuzz.h"
 #include "tests/test.h"
 
+#include <dirent.h>
 #include <signal.h>
 
 enum { SHORT_RUNS = 20000, LONG_RUNS = 1000000, MAX_SEEDS = 64, SECONDS_PER_INPUT = 30 };
@@ -18,7 +22,7 @@ typedef struct input {
 
 static input seeds[MAX_SEEDS];
 static unsigned seed_count, word_count;
-static char current[64]; // says which input is being tried, "" for none
+static char current[320]; // says which input is being tried, "" for none
 
 // ---- saying which input it was ----------------------------------------------------------------
 
@@ -177,6 +181,54 @@ static void run_file(const char *path, uint8_t *buf)
     fclose(f);
 }
 
+// Inputs that once failed. Their folder is found from where tests run; without it there are none.
+static void run_kept(const char *program, uint8_t *buf)
+{
+    char dir[128], path[512];
+    const char *slash = strrchr(program, '/');
+    snprintf(dir, sizeof(dir), "tests/data/fuzz/%s", slash ? slash + 1 : program);
+    DIR *d = opendir(dir);
+    char cwd[256] = "";
+    CHECK(!d || getcwd(cwd, sizeof(cwd))); // a target may go elsewhere
+    for (const struct dirent *e; d && (e = readdir(d));) {
+        if (e->d_name[0] == '.')
+            continue;
+        snprintf(current, sizeof(current), "failed at %s/%.150s\n", dir, e->d_name);
+        snprintf(path, sizeof(path), "%s/%s/%.150s", cwd, dir, e->d_name);
+        run_file(path, buf);
+    }
+    if (d)
+        closedir(d);
+    current[0] = 0;
+}
+
+static void write_word(FILE *f, const char *word)
+{
+    fputc('"', f);
+    for (; *word; word++)
+        fprintf(f, "\\x%02x", (unsigned) (unsigned char) *word);
+    fputs("\"\n", f);
+}
+
+static void write_corpus(const char *dir)
+{
+    char path[512];
+    for (unsigned i = 0; i < seed_count; i++) {
+        snprintf(path, sizeof(path), "%s/seed-%u", dir, i);
+        FILE *f = fopen(path, "wb");
+        CHECK(f && fwrite(seeds[i].data, 1, seeds[i].len, f) == seeds[i].len && !fclose(f));
+    }
+    snprintf(path, sizeof(path), "%s.len", dir);
+    FILE *f = fopen(path, "w");
+    CHECK(f && fprintf(f, "%zu\n", fuzz_max_len) > 0 && !fclose(f));
+    snprintf(path, sizeof(path), "%s.dict", dir);
+    f = fopen(path, "w");
+    CHECK(f);
+    for (unsigned i = 0; i < word_count; i++)
+        write_word(f, fuzz_words[i]);
+    CHECK(!fclose(f));
+}
+
 static void load_seeds(uint8_t *buf)
 {
     for (; seed_count < MAX_SEEDS; seed_count++) {
@@ -196,15 +248,17 @@ static void load_seeds(uint8_t *buf)
 
 int main(int argc, char **argv)
 {
-    const char *out = NULL;
+    const char *out = NULL, *corpus = NULL;
     long only = -1;
     int opt;
     input in = { malloc(fuzz_max_len), 0 };
     CHECK(in.data);
-    while ((opt = getopt(argc, argv, "n:o:")) != -1) {
+    while ((opt = getopt(argc, argv, "n:o:w:")) != -1) {
         CHECK(opt != '?');
         if (opt == 'n')
             only = atol(optarg);
+        else if (opt == 'w')
+            corpus = optarg;
         else
             out = optarg;
     }
@@ -214,11 +268,15 @@ int main(int argc, char **argv)
     if (optind < argc)
         return 0;
     load_seeds(in.data);
+    if (corpus)
+        write_corpus(corpus);
+    else if (only < 0)
+        run_kept(argv[0], in.data);
     const char *long_run = getenv("NINODES_TEST_LONG");
     const long first = only >= 0 ? only : 0, end = only >= 0               ? only + 1
                                                    : long_run && *long_run ? LONG_RUNS
                                                                            : SHORT_RUNS;
-    for (long i = first; i < end; i++) {
+    for (long i = first; i < end && !corpus; i++) {
         make_input(i, &in);
         if (out) {
             FILE *f = fopen(out, "wb");

@@ -12,7 +12,7 @@ typedef struct synth {
 } synth;
 
 static const synth synths[] = {
-    { "synth/qwen_image_d64", "synth/qwen_image_d64_io" },
+    { "models/diffusion_models/qwen_image_d64", "synth/qwen_image_d64_io" },
     { "models/diffusion_models/qwen_image_tiny", "synth/qwen_image_tiny_io" },
 };
 

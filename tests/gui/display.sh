@@ -1,8 +1,10 @@
 #!/bin/bash
-# Runs a test script inside its own X server and session bus, with nothing of the user's settings.
+# Runs a test script inside its own X server, or with NINO_GUI_WAYLAND=1 a Wayland compositor without a screen, and its own session
+# bus, with nothing of the user's settings.
 # usage: display.sh SCRIPT [ARG...]    exit 77 when a needed program is missing; any GTK/GLib warning fails the test
 set -eu
-for p in Xvfb xvfb-run dbus-run-session gdbus import; do
+if [ -n "${NINO_GUI_WAYLAND:-}" ]; then needed=weston; else needed="Xvfb xvfb-run import"; fi
+for p in $needed dbus-run-session gdbus; do
     command -v $p >/dev/null || { echo "skip: $p is not installed"; exit 77; }
 done
 T=$(mktemp -d)
@@ -15,11 +17,23 @@ export NINODES_CACHE_DIR=${NINODES_CACHE_DIR:-${XDG_CACHE_HOME:-$T/cache}/ninode
 mkdir -p -m 700 "$XDG_RUNTIME_DIR" "$XDG_CONFIG_HOME/gtk-4.0"
 printf '[Settings]\ngtk-enable-animations=0\ngtk-cursor-blink=0\ngtk-font-name=DejaVu Sans 10\ngtk-theme-name=Adwaita\n' \
     >"$XDG_CONFIG_HOME/gtk-4.0/settings.ini"
-export GDK_BACKEND=x11 GSK_RENDERER=cairo GSETTINGS_BACKEND=memory LC_ALL=C.UTF-8 TZ=UTC LIBGL_ALWAYS_SOFTWARE=1
+export GDK_BACKEND=x11 GSK_RENDERER=${NINO_GUI_RENDERER:-cairo} GSETTINGS_BACKEND=memory LC_ALL=C.UTF-8 TZ=UTC LIBGL_ALWAYS_SOFTWARE=1
 unset LANGUAGE GTK_A11Y NO_AT_BRIDGE WAYLAND_DISPLAY DBUS_SESSION_BUS_ADDRESS AT_SPI_BUS_ADDRESS 2>/dev/null || true
-# Without -noreset the server restarts when its last client leaves, and the next one may find no display.
 rc=0
-xvfb-run -a -n $((99 + 40 * ${NINODES_TEST_SLOT:-0})) -s "-screen 0 1400x900x24 -noreset -nolisten tcp" dbus-run-session -- "$@" || rc=$?
+if [ -n "${NINO_GUI_WAYLAND:-}" ]; then
+    export GDK_BACKEND=wayland WAYLAND_DISPLAY=wayland-test
+    unset DISPLAY 2>/dev/null || true
+    weston --backend=headless-backend.so --socket=$WAYLAND_DISPLAY --width=1400 --height=900 --idle-time=0 --no-config \
+        >"$T/weston" 2>&1 &
+    compositor=$!
+    for _ in $(seq 100); do [ -S "$XDG_RUNTIME_DIR/$WAYLAND_DISPLAY" ] && break; sleep 0.1; done
+    dbus-run-session -- "$@" || rc=$?
+    kill $compositor || { cat "$T/weston"; rc=1; }
+    wait $compositor || true
+else
+    # Without -noreset the server restarts when its last client leaves, and the next one may find no display.
+    xvfb-run -a -n $((99 + 40 * ${NINODES_TEST_SLOT:-0})) -s "-screen 0 1400x900x24 -noreset -nolisten tcp" dbus-run-session -- "$@" || rc=$?
+fi
 if grep -hE '(Gtk|Gsk|Gdk|GLib[A-Za-z-]*)-(CRITICAL|WARNING)' "$SHOTS"/*.log; then
     echo "the app printed warnings"
     rc=1

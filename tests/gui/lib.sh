@@ -11,10 +11,10 @@ if [ -z "${NINO_GUI_INSIDE:-}" ]; then
 fi
 work=$(mktemp -d)
 app_pid=
-trap 'kill $app_pid 2>/dev/null || true; rm -rf "$work"' EXIT
+trap 'kill $app_pid 2>/dev/null || true; rm -rf "$work" 2>/dev/null || { sleep 2; rm -rf "$work"; } || true' EXIT # a helper may still write there
 path=/org/ninodes/Studio
 
-die() { echo "$*"; tail -20 "$SHOTS/app.log" 2>/dev/null; import -window root "$SHOTS/failed.png" 2>/dev/null; exit 1; }
+die() { echo "$*"; tail -20 "$SHOTS/app.log" 2>/dev/null; shot failed 2>/dev/null; exit 1; }
 actions() { gdbus call --session -d org.ninodes.Studio -o "$path$1" -m "org.gtk.Actions.$2" "${@:3}"; }
 app_do() { actions "" Activate "$1" "[${2:+<'$2'>}]" '{}' >/dev/null; } # app_do ACTION [TEXT]
 win_do() { actions /window/1 Activate "$1" "[${2:+<'$2'>}]" '{}' >/dev/null; }
@@ -27,7 +27,7 @@ until_ok() { # SECONDS COMMAND...: tries again until it succeeds
 }
 is_state() { s=$(state_of state || true); case " $1 " in *" $s "*) [ -n "$s" ] ;; *) false ;; esac; }
 wait_state() { until_ok "${2:-60}" is_state "$1" || die "the state is '$(state_of state)', expected one of: $1"; } # STATES [SECONDS]
-shot() { sleep 0.4; import -window root "$SHOTS/$1.png"; }
+shot() { sleep 0.4; [ -n "${NINO_GUI_WAYLAND:-}" ] || import -window root "$SHOTS/$1.png"; }
 # at ROLE NAME COMMAND: what a screen reader would do; skips where there is no accessibility bus
 at() { "$B/tests/gui/program/atclick" ninodes-studio "$@"; }
 start() {

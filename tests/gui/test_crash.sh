@@ -21,4 +21,5 @@ shot crashed
 win_do restart-worker
 at button 'Go on' click || die "the queue is not offered"
 until_ok 90 test -s "$work/out/demo_00001_.png" || die "the job is not done"
+wait_state done
 quit

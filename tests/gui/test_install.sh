@@ -15,4 +15,5 @@ B=$bin start "$root/data/tiny/decode.json" --models "$root/data/tiny/models" --i
 grep -q "$work/stage/usr/lib/libninodes.so" "/proc/$app_pid/maps" || die "it runs with another library"
 win_do run
 until_ok 60 sh -c "ls '$work'/out/*.png" || die "the worker made no picture"
+wait_state done
 quit

@@ -161,7 +161,7 @@ static void check_own(void)
     nino_ctx_destroy(&ctx);
     ctx = open_at(&tiny);
     CHECK(check_folder(ctx, &tiny, "tests/data/e2e/workflows", &n_runnable) == 9);
-    CHECK(n_runnable == 8); // that with control networks wants files of its own test
+    CHECK(n_runnable == 8); // the ninth's ControlNets are made by tests/e2e/control_own
     nino_ctx_destroy(&ctx);
 }
 

@@ -76,6 +76,18 @@ int main(void)
     CHECK(nino_job_outputs(fourth, NULL, 0) == 4);
     nino_job_destroy(&fourth);
 
+    // one whose events nobody polls ends as well, and who waits for it does not spin
+    nino_job *unheard = nino_job_start(ctx, g, NULL, &err);
+    CHECK_OK(unheard ? NINO_OK : err.code, err);
+    int waits = 0;
+    while (!nino_job_done(unheard, &st, &err)) {
+        nino_job_wait(unheard, 60000);
+        CHECK(++waits < 20); // the first event, and one for every output
+    }
+    CHECK_OK(st, err);
+    CHECK(nino_job_outputs(unheard, NULL, 0) == 4 && nino_job_poll(unheard, ev, 64) > 0);
+    nino_job_destroy(&unheard);
+
     // the ctx waits for a job that nobody waits for
     nino_job *last = nino_job_start(ctx, g, NULL, &err);
     CHECK_OK(last ? NINO_OK : err.code, err);

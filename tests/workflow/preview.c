@@ -103,47 +103,84 @@ static void test_wan(const char *assets)
     free(data);
 }
 
-// The picture is the autoencoder's, made smaller.
-static void test_tiny(void)
+// FLUX.2's cells are squares of 2 x 2 with 32 channels each. The colour of a square that is 1, 2 ... in
+// its channels is the published table's sum, weighted so.
+static void test_folded(void)
+{
+    static const double weighted[3] = { -0.8335, -1.6564, -3.4132 };
+    const nino_latent_format *f = nino_latent_format_find("flux2");
+    const nino_shape shape = NINO_SHAPE(1, 128, 2, 3);
+    nino_error err = { 0 };
+    nino_array *out = NULL;
+    float x0[128 * 6];
+    for (int c = 0; c < 128; c++)
+        for (int i = 0; i < 6; i++) // only the squares of cell 4 are not 0
+            x0[c * 6 + i] = i == 4 ? (float) ((c / 4 + 1) * (c % 4 + 1)) / 8 : 0;
+    CHECK_OK(nino_preview_rgb(f, x0, &shape, &out, &err), err);
+    CHECK(out->shape.dim[1] == 4 && out->shape.dim[2] == 6);
+    for (int i = 0; i < 24; i++)
+        for (int k = 0; k < 3; k++) {
+            const int y = i / 6, x = i % 6, by = y / 2 * 3 + x / 2 == 4 ? y % 2 * 2 + x % 2 + 1 : 0;
+            double v = (double) f->rgb_bias[k] + by / 8.0 * weighted[k];
+            v = fmin(fmax((v + 1) / 2, 0), 1) * 255;
+            CHECK(fabs(v - 0.5 - ((uint8_t *) out->data)[i * 3 + k]) < 0.51);
+        }
+    nino_array_unref(&out);
+}
+
+// The picture is the autoencoder's, made smaller where it is large. flux is Z-Image's format, too.
+static void test_tiny(const char *format, const char *family, int z_channels, int h, int w)
 {
     test_device d;
     nino_error err = { 0 };
     nino_vae *v = NULL;
     const test_dir dir = test_dir_create();
-    const random_tiny t = { .width = 8, .levels = 4, .blocks = 1, .z = 4, .decoder = "" };
-    CHECK_OK(random_tiny_save(&t, dir.path, "taesd_decoder.safetensors", &err), err);
-    nino_weights *w = test_open("%s/taesd_decoder.safetensors", dir.path);
-    CHECK_OK(nino_vae_tiny_load(NULL, w, "taesd", &v, &err), err);
+    const nino_latent_format *f = nino_latent_format_find(format);
+    const random_tiny t = { .width = 8,
+                            .levels = 4,
+                            .blocks = 1,
+                            .z = z_channels,
+                            .with_pool = !strcmp(family, "taef2"),
+                            .decoder = "" };
+    CHECK_OK(random_tiny_save(&t, dir.path, "decoder.safetensors", &err), err);
+    nino_weights *file = test_open("%s/decoder.safetensors", dir.path);
+    CHECK_OK(nino_vae_tiny_load(NULL, file, family, &v, &err), err);
     CHECK(test_device_open(&d, "ref", 0));
-    const nino_latent_format *f = nino_latent_format_find("sd15");
-    CHECK_STR(f->tiny_vae, "taesd");
-    const nino_shape shape = NINO_SHAPE(1, 4, 8, 80); // 64 x 640 pixels
-    nino_array *z = nino_array_create(NINO_F32, NINO_SHAPE(1, 8, 80, 4)), *out = NULL;
-    float *x0 = malloc(8 * 80 * 4 * sizeof(*x0));
-    CHECK(z && x0);
-    for (int c = 0; c < 4; c++)
-        for (int i = 0; i < 640; i++) {
-            x0[c * 640 + i] = (float) cos(i * 0.11 + c);
-            nino_array_f32(z)[i * 4 + c] = x0[c * 640 + i] / 0.18215f;
+    CHECK_STR(f->tiny_vae, family);
+    const int n = f->channels, cells = h * w, height = h * f->factor, width = w * f->factor;
+    const nino_shape shape = NINO_SHAPE(1, n, h, w);
+    nino_array *z = nino_array_create(NINO_F32, NINO_SHAPE(1, h, w, n)), *out = NULL;
+    float *x0 = malloc((size_t) (cells * n) * sizeof(*x0));
+    CHECK(z && x0 && v->channels == n);
+    for (int c = 0; c < n; c++)
+        for (int i = 0; i < cells; i++) {
+            x0[c * cells + i] = (float) cos(i * 0.11 + c);
+            nino_array_f32(z)[i * n + c] = (float) (x0[c * cells + i] / f->scale + f->shift);
         }
     CHECK_OK(nino_preview_tiny(d.s, v, f, x0, &shape, &out, &err), err);
-    CHECK(out->dtype == NINO_U8 && out->shape.dim[1] == 51 && out->shape.dim[2] == 512);
+    const int small_h = width > 512 ? height * 512 / width : height,
+              small_w = width > 512 ? 512 : width;
+    CHECK(out->dtype == NINO_U8 && out->shape.dim[1] == small_h && out->shape.dim[2] == small_w);
     const nino_tile_params whole = { .style = NINO_TILE_NEVER };
     nino_array *full = test_decode(&d, v, z, &whole, NULL);
     double sum[2] = { 0 };
-    for (int64_t i = 0; i < nino_shape_count(&full->shape); i++)
-        sum[0] += fmin(fmax((double) nino_array_f32(full)[i], 0), 1);
+    for (int64_t i = 0; i < nino_shape_count(&full->shape); i++) {
+        const double p = fmin(fmax((double) nino_array_f32(full)[i], 0), 1);
+        sum[0] += p;
+        if (small_w == width) // as it is
+            CHECK(fabs(p * 255 - 0.5 - ((uint8_t *) out->data)[i]) < 0.52);
+    }
     for (int64_t i = 0; i < nino_shape_count(&out->shape); i++)
         sum[1] += (((uint8_t *) out->data)[i] + 0.5) / 255;
-    CHECK(fabs(sum[0] / (64 * 640 * 3) - sum[1] / (51 * 512 * 3)) < 0.01);
+    CHECK(fabs(sum[0] / (height * width * 3) - sum[1] / (small_h * small_w * 3)) < 0.01);
     nino_array_unref(&full);
     nino_array_unref(&out);
     nino_array_unref(&z);
     free(x0);
     nino_vae_unref(&v);
-    nino_weights_unref(&w);
+    nino_weights_unref(&file);
     test_device_close(&d);
-    test_dir_remove(&dir, (const char *const[]){ "taesd_decoder.safetensors", NULL });
+    test_dir_remove(&dir, (const char *const[]){ "decoder.safetensors", NULL });
 }
 
 // Of a video all frames are seen, as the whole clip's decode has them.
@@ -392,7 +429,10 @@ int main(void)
     random_tiny_approx(flow_models());
     test_map();
     test_sheet();
-    test_tiny();
+    test_folded();
+    test_tiny("sd15", "taesd", 4, 8, 80); // 64 x 640 pixels
+    test_tiny("flux", "taef1", 16, 6, 8);
+    test_tiny("flux2", "taef2", 32, 3, 4);
     test_video();
     test_names();
     if (test_assets())

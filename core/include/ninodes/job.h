@@ -28,10 +28,11 @@ NINO_API size_t nino_job_poll(nino_job *job, nino_event *out, size_t max);
 // Text of an id in an event, "" for one that is not known; job is a nino_job. Fits the `name`
 // callbacks of ninodes/monitor.h.
 NINO_API const char *nino_job_name(void *job, uint32_t id);
-// True when the job has ended and every event was polled; *status and *err then say how. Both may
-// be NULL.
+// True when the job has ended and every event was polled, or nobody polls (nino_job_wait()); *status
+// and *err then say how. Both may be NULL.
 NINO_API bool nino_job_done(nino_job *job, nino_status *status, nino_error *err);
-// Waits until something can be polled, the job has ended, or `ms` milliseconds have passed.
+// Waits until something can be polled, the job has ended, or `ms` milliseconds have passed. Who
+// waits again without having polled does not want the events: then it is the end that is waited for.
 NINO_API void nino_job_wait(nino_job *job, int ms);
 // For an event loop: a descriptor that becomes readable when something can be polled, or the job
 // has ended. It stays so until nino_job_poll() has returned 0; never read it. Owned by the job;

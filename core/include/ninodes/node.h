@@ -103,6 +103,7 @@ typedef enum nino_port_type {
     NINO_PORT_UPSCALE_MODEL,
     NINO_PORT_CONTROL_NET,
     NINO_PORT_IPADAPTER,
+    NINO_PORT_AUDIO,
     // What is done to a latent.
     NINO_PORT_LATENT_OPERATION,
     // Values that are JSON: {"x": 0, "y": 0, "width": 512, "height": 512}; an object; a list.

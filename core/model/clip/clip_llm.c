@@ -34,6 +34,7 @@ typedef struct rule {
     const char *before, *after; // the prompt
     const char *key;            // in files of textual inversions; NULL: it takes none
     const char *start;          // token in front
+    const char *marks[5];       // special tokens of the template that not every tokenizer has
     int min_len;                // padded to it
     int out[NINO_LLM_MAX_OUT];  // layers behind which states are taken; none: `layer` says
     int layer;                  // -1 the last, -2 ..., unless CLIPSetLastLayer says
@@ -62,6 +63,8 @@ static const rule rules[] = {
                               .after = "[/INST]",
                               .key = "mistral3_24b",
                               .start = "<s>",
+                              .marks = { "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[INST]",
+                                         "[/INST]" },
                               .min_len = 1,
                               .out = { 10, 20, 30 } },
     [NINO_CLIP_QWEN_IMAGE] = { .id = NINO_ENC_QWEN25_VL,
@@ -131,6 +134,9 @@ static nino_status clip_llm_tokenise(reading *x)
         st = special(x, PAD, &r.pad);
     if (!st && x->rule->start)
         st = special(x, x->rule->start, &r.start);
+    for (int32_t i = 0, id; x->rule->marks[i] && !st;
+         i++) // else they would be read letter by letter
+        st = special(x, x->rule->marks[i], &id);
     if (st)
         return st;
     r.key = x->rule->key;

@@ -13,20 +13,13 @@ typedef struct qkv {
     nino_tensor *q, *k, *v;
 } qkv;
 
-// What all blocks of one evaluation see.
-typedef struct sd3_run {
-    const sd3 *net;
-    nino_tensor *cond; // silu(time + pooled text): [B,hidden]
-} sd3_run;
-
 static nino_tensor *sd3_run_mlp(nino_stream *s, const sd3_mlp *m, nino_tensor *x)
 {
     x = nino_linear_op(s, x, &m->in);
     return nino_linear_op(s, x, &m->out);
 }
 
-// Every use starts with the SiLU.
-static nino_tensor *sd3_condition(nino_stream *s, const nino_diffusion *d, const nino_forward *f)
+nino_tensor *sd3_condition(nino_stream *s, const nino_diffusion *d, const nino_forward *f)
 {
     const sd3 *net = d->net;
     const int64_t n = nino_dim(f->x, 0);
@@ -85,9 +78,8 @@ static nino_tensor *sd3_feed(nino_stream *s, const sd3_run *r, const sd3_half *h
     return sd3_gated(s, r, x, sd3_run_mlp(s, &h->mlp, u), mods, GATE_M);
 }
 
-// The last block's text is used up: *context is NULL then.
-static void sd3_run_block(nino_stream *s, const sd3_run *r, const sd3_block *b, nino_tensor **x,
-                          nino_tensor **context)
+void sd3_run_block(nino_stream *s, const sd3_run *r, const sd3_block *b, nino_tensor **x,
+                   nino_tensor **context)
 {
     const sd3_half *hx = &b->x, *hc = &b->context;
     const int64_t n_c = nino_dim(*context, 1), n_x = nino_dim(*x, 1);

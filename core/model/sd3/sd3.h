@@ -1,7 +1,9 @@
-// Private to core/model/sd3: the layers of a Stable Diffusion 3 or 3.5 transformer (MMDiT).
+// Internal: the layers of a Stable Diffusion 3 or 3.5 transformer (MMDiT); control networks have the
+// same blocks.
 #pragma once
 #include "core/file/weights.h"
 #include "core/model/dit.h"
+#include "core/model/loader.h"
 #include "core/model/network.h"
 
 typedef struct sd3_mlp {
@@ -44,6 +46,16 @@ typedef struct sd3 {
     nino_norm norm; // of every layer norm: no weights
 } sd3;
 
+// What all blocks of one evaluation see.
+typedef struct sd3_run {
+    const sd3 *net;
+    nino_tensor *cond; // silu(time + pooled text): [B,hidden]
+} sd3_run;
+// Every use starts with the SiLU. A y of NULL is zeros.
+nino_tensor *sd3_condition(nino_stream *s, const nino_diffusion *d, const nino_forward *f);
+// The text of a block without a last layer for it is used up: *context is NULL then.
+void sd3_run_block(nino_stream *s, const sd3_run *r, const sd3_block *b, nino_tensor **x,
+                   nino_tensor **context);
 void sd3_destroy(nino_diffusion *d);
 nino_tensor *sd3_forward(nino_stream *s, const nino_diffusion *d, nino_forward *f);
 // The vectors of h x w positions, [1,h*w,hidden].
@@ -51,3 +63,6 @@ nino_tensor *sd3_positions(nino_stream *s, const nino_diffusion *d, int64_t h, i
 // The loader behind nino_diffusion_load(); prefix: "", "model.diffusion_model.", ...
 nino_status nino_sd3_load(nino_weights *file, const char *prefix, nino_diffusion *d,
                           nino_error *err);
+// All but its last layer, for control networks, whose last block's text is whole: d, which has its
+// format, gets the sizes, net the layers.
+void sd3_load_body(nino_loader *l, sd3 *net, nino_diffusion *d);

@@ -1,7 +1,6 @@
 // Reading a Stable Diffusion 3 or 3.5 transformer: sizes from the shapes of the tensors, names of
 // Stability AI (ComfyUI, GGUF) or of huggingface/diffusers transformer_sd3.py, which has q, k and v
 // apart and the scale before the shift where there are two vectors.
-#include "core/model/loader.h"
 #include "core/model/sd3/sd3.h"
 
 #include <math.h>
@@ -14,6 +13,7 @@ typedef struct sd3_loader {
     nino_loader l;
     sd3 *net;
     bool is_diffusers;
+    bool is_body; // of a control network
 } sd3_loader;
 
 static void sd3_load_layer(sd3_loader *f, const char *base, const char *name, int64_t cin,
@@ -124,7 +124,7 @@ static void sd3_load_blocks(sd3_loader *f)
     for (int i = 0; i < n && !f->l.st; i++) {
         const nino_name base = nino_name_of("%s%d.", stem, i);
         sd3_load_x(f, base.s, &net->blocks[i].x);
-        sd3_load_context(f, base.s, i + 1 == n, &net->blocks[i].context);
+        sd3_load_context(f, base.s, i + 1 == n && !f->is_body, &net->blocks[i].context);
     }
 }
 
@@ -186,23 +186,29 @@ static void sd3_load_sizes(sd3_loader *f, nino_diffusion *d)
     d->in_channels = d->format->channels;
 }
 
-static void sd3_load_ends(sd3_loader *f, nino_diffusion *d)
+static void sd3_load_first(sd3_loader *f, nino_diffusion *d)
 {
     sd3 *net = f->net;
     const int64_t h = net->hidden;
     sd3_load_embedder(f, "t", "timestep", &net->time);
     sd3_load_embedder(f, "y", "text", &net->y);
     sd3_load_layer(f, "", "context_embedder", -1, h, &net->context_in);
-    sd3_load_layer(f, "", f->is_diffusers ? "norm_out.linear" : "final_layer.adaLN_modulation.1", h,
-                   2 * h, &net->final_mod);
-    net->is_scale_first = f->is_diffusers;
-    sd3_load_layer(f, "", f->is_diffusers ? "proj_out" : "final_layer.linear", h,
-                   CELLS * (int64_t) d->format->channels, &net->final);
     sd3_load_positions(f);
     if (f->l.st)
         return;
     d->context_dim = (int) net->context_in.w->c;
     d->y_dim = (int) net->y.in.w->c;
+}
+
+static void sd3_load_last(sd3_loader *f, nino_diffusion *d)
+{
+    sd3 *net = f->net;
+    const int64_t h = net->hidden;
+    sd3_load_layer(f, "", f->is_diffusers ? "norm_out.linear" : "final_layer.adaLN_modulation.1", h,
+                   2 * h, &net->final_mod);
+    net->is_scale_first = f->is_diffusers;
+    sd3_load_layer(f, "", f->is_diffusers ? "proj_out" : "final_layer.linear", h,
+                   CELLS * (int64_t) d->format->channels, &net->final);
 }
 
 // Networks of the same names that compute something else.
@@ -213,6 +219,25 @@ static void sd3_refuse_others(sd3_loader *f)
         nino_load_fail(l, NINO_ERR_UNSUPPORTED,
                        "a relative of SD3 with a context processor or registers, which this "
                        "version cannot run");
+}
+
+static void sd3_load_inner(sd3_loader *f, nino_diffusion *d)
+{
+    f->is_diffusers = !nino_load_has(&f->l, "x_embedder.proj.weight");
+    sd3_refuse_others(f);
+    if (!f->l.st)
+        sd3_load_sizes(f, d);
+    if (!f->l.st)
+        sd3_load_first(f, d);
+    if (!f->l.st)
+        sd3_load_blocks(f);
+}
+
+void sd3_load_body(nino_loader *l, sd3 *net, nino_diffusion *d)
+{
+    sd3_loader f = { .l = *l, .net = net, .is_body = true };
+    sd3_load_inner(&f, d);
+    *l = f.l;
 }
 
 nino_status nino_sd3_load(nino_weights *file, const char *prefix, nino_diffusion *d,
@@ -234,13 +259,8 @@ nino_status nino_sd3_load(nino_weights *file, const char *prefix, nino_diffusion
     d->forward = sd3_forward;
     d->has_residuals = true;
     d->destroy = sd3_destroy;
-    f.is_diffusers = !nino_load_has(&f.l, "x_embedder.proj.weight");
-    sd3_refuse_others(&f);
+    sd3_load_inner(&f, d);
     if (!f.l.st)
-        sd3_load_sizes(&f, d);
-    if (!f.l.st)
-        sd3_load_ends(&f, d);
-    if (!f.l.st)
-        sd3_load_blocks(&f);
+        sd3_load_last(&f, d);
     return f.l.st;
 }

@@ -91,6 +91,20 @@ static nino_array *sd3_window_make(const void *key)
     return a;
 }
 
+// Why there is no table: what reading the vectors once more says, or no memory.
+static nino_tensor *sd3_no_positions(nino_stream *s, const nino_diffusion *d)
+{
+    const sd3 *net = d->net;
+    nino_error err = { 0 };
+    nino_array *all =
+        net->positions ? nino_weights_read_f32(net->file, net->positions, &err) : NULL;
+    nino_array_unref(&all);
+    if (err.code && err.code != NINO_ERR_NOMEM)
+        return nino_stream_fail(s, err.code, d->name, "pos_embed could not be read again: %s",
+                                err.msg);
+    return nino_stream_fail(s, NINO_ERR_NOMEM, d->name, "no memory for the positions");
+}
+
 nino_tensor *sd3_positions(nino_stream *s, const nino_diffusion *d, int64_t h, int64_t w)
 {
     sd3 *net = d->net;
@@ -106,10 +120,7 @@ nino_tensor *sd3_positions(nino_stream *s, const nino_diffusion *d, int64_t h, i
     if (nino_stream_is_plan(s)) // nothing is read
         return nino_zeros(s, NINO_SHAPE(1, h * w, net->hidden), nino_stream_act_type(s));
     nino_array *a = nino_rope_cache_get(&net->windows, &key, sizeof(key), sd3_window_make);
-    nino_tensor *t = a ? nino_upload(s, a, nino_stream_act_type(s))
-                       : nino_stream_fail(s, NINO_ERR_IO, d->name,
-                                          "pos_embed could not be read again, or there is no "
-                                          "memory for the positions");
+    nino_tensor *t = a ? nino_upload(s, a, nino_stream_act_type(s)) : sd3_no_positions(s, d);
     nino_array_unref(&a);
     return t;
 }

@@ -121,7 +121,7 @@ nino_own_trace *nino_own_create(const char *path, nino_error *err)
         nino_fail(err, NINO_ERR_NOMEM, path, "out of memory");
         return NULL;
     }
-    if (nino_file_writer_open(NULL, path, false, &t->w, err) || nino_file_writer_place(t->w, err)) {
+    if (nino_file_writer_open(NULL, path, false, &t->w, err)) {
         close_trace(&t);
         return NULL;
     }
@@ -134,6 +134,10 @@ nino_own_trace *nino_own_create(const char *path, nino_error *err)
     t->flushed_ns = h.started_ns;
     t->names_told = 1; // 0 is ""
     write_all(t, &h, sizeof(h));
+    if (t->st && err) // the name only for what can be read
+        *err = t->err;
+    if (t->st || nino_file_writer_place(t->w, err))
+        close_trace(&t);
     return t;
 }
 

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/node/ext/ext.h"
 
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t batch_of(const nino_value *v) { return nino_ext_array(v)->shape.dim[0]; }
 
 // Entries from, from + step, ... below `to` as output i; none: it stays empty.
@@ -491,15 +492,12 @@ typedef struct last_params {
 static nino_status range_of(nino_run *r, int port, int out, int64_t start, int64_t count,
                             nino_error *err)
 {
-    const int64_t n = batch_of(r->in[port]), from = start == -1 ? n - count : start;
+    const int64_t n = batch_of(r->in[port]);
+    const int64_t last = count < n ? n - count : 0, from = start == -1 ? last : start;
     if (from < 0 || from >= n)
         return nino_fail_kind(err, NINO_ERR_RANGE, "range", "start_index",
                               "outside of the batch of %lld", (long long) n);
-    if (from + count > n)
-        return nino_fail_kind(err, NINO_ERR_RANGE, "range", "num_frames",
-                              "%lld from %lld on are more than there are (%lld)", (long long) count,
-                              (long long) from, (long long) n);
-    return give_range(r, out, r->in[port], from, from + count, 1, err);
+    return give_range(r, out, r->in[port], from, least(from + count, n), 1, err);
 }
 
 static nino_status image_range_run(nino_run *r, nino_error *err)

@@ -135,7 +135,7 @@ NINO_NODE(
         NINO_PORT(text_pos_l, STRING, .optional = true),
         NINO_PORT(text_neg_g, STRING, .optional = true),
         NINO_PORT(text_neg_l, STRING, .optional = true), NINO_PORT(mask, MASK, .optional = true),
-        NINO_PORT(control_net, OTHER, .optional = true)),
+        NINO_PORT(control_net, CONTROL_NET, .optional = true)),
     NINO_OUTPUTS(NINO_PORT(CONTEXT, CONTEXT), NINO_PORT(MODEL, MODEL), NINO_PORT(CLIP, CLIP),
                  NINO_PORT(VAE, VAE), NINO_PORT(POSITIVE, CONDITIONING),
                  NINO_PORT(NEGATIVE, CONDITIONING), NINO_PORT(LATENT, LATENT),
@@ -145,7 +145,7 @@ NINO_NODE(
                  NINO_PORT(CLIP_HEIGHT, INT), NINO_PORT(TEXT_POS_G, STRING),
                  NINO_PORT(TEXT_POS_L, STRING), NINO_PORT(TEXT_NEG_G, STRING),
                  NINO_PORT(TEXT_NEG_L, STRING), NINO_PORT(MASK, MASK),
-                 NINO_PORT(CONTROL_NET, OTHER)),
+                 NINO_PORT(CONTROL_NET, CONTROL_NET)),
     NINO_RUN(context_run));
 
 NINO_NODE(context_switch, "Context Switch (rgthree)", "Context Switch (rgthree)", "rgthree",
@@ -168,7 +168,7 @@ NINO_NODE(context_switch_big, "Context Switch Big (rgthree)", "Context Switch Bi
                        NINO_PORT(CLIP_HEIGHT, INT), NINO_PORT(TEXT_POS_G, STRING),
                        NINO_PORT(TEXT_POS_L, STRING), NINO_PORT(TEXT_NEG_G, STRING),
                        NINO_PORT(TEXT_NEG_L, STRING), NINO_PORT(MASK, MASK),
-                       NINO_PORT(CONTROL_NET, OTHER)),
+                       NINO_PORT(CONTROL_NET, CONTROL_NET)),
           NINO_RUN(context_switch_run));
 
 NINO_NODE(context_merge, "Context Merge (rgthree)", "Context Merge (rgthree)", "rgthree",
@@ -191,7 +191,7 @@ NINO_NODE(context_merge_big, "Context Merge Big (rgthree)", "Context Merge Big (
                        NINO_PORT(CLIP_HEIGHT, INT), NINO_PORT(TEXT_POS_G, STRING),
                        NINO_PORT(TEXT_POS_L, STRING), NINO_PORT(TEXT_NEG_G, STRING),
                        NINO_PORT(TEXT_NEG_L, STRING), NINO_PORT(MASK, MASK),
-                       NINO_PORT(CONTROL_NET, OTHER)),
+                       NINO_PORT(CONTROL_NET, CONTROL_NET)),
           NINO_RUN(context_merge_run));
 
 // ---- WAS, Impact -----------------------------------------------------------------------------

@@ -343,9 +343,10 @@ static nino_status batch_multi_run(nino_run *r, nino_error *err)
     const int64_t n = ((const batch_multi_params *) r->params)->inputcount;
     const nino_status st = too_many(n, err);
     nino_array *all = st ? NULL : nino_array_ref(nino_in_image(r, 0));
-    for (int i = 1; all && i < n; i++) { // zeros for those that are missing
+    // zeros for those that are missing, as many as the first has
+    for (int i = 1; all && i < n; i++) {
         nino_shape one = all->shape;
-        one.dim[0] = 1;
+        one.dim[0] = nino_in_image(r, 0)->shape.dim[0];
         nino_array *b = r->in[i] ? nino_array_ref(nino_in_image(r, i))
                                  : nino_node_array(NINO_F32, one, r->def->key, err);
         nino_array *next = b ? nino_ext_join(r, all, b, NINO_SCALE_BILINEAR, err) : NULL;

@@ -174,7 +174,44 @@ typedef struct blockify_params {
     int64_t device;
 } blockify_params;
 
-// Blocks begin at the corner of the rectangle around the mask.
+// Column x of a rectangle `side` long belongs to block x / slice; the last block has what is over.
+static int64_t block_of(int64_t at, int64_t side, int64_t size)
+{
+    const int64_t n = most(side / size, 1);
+    return least(at / (side / n), n - 1);
+}
+
+// Blocks of the rectangle around the mask, at least as large as they should be.
+static bool blockify(float *v, int64_t h, int64_t w, int64_t size)
+{
+    int64_t b[4] = { w, h, -1, -1 };
+    for (int64_t i = 0; i < h * w; i++) {
+        if (!(v[i] > 0))
+            continue;
+        b[0] = least(b[0], i % w);
+        b[1] = least(b[1], i / w);
+        b[2] = most(b[2], i % w);
+        b[3] = most(b[3], i / w);
+    }
+    if (b[2] < 0)
+        return true;
+    const int64_t bw = b[2] - b[0] + 1, bh = b[3] - b[1] + 1, across = most(bw / size, 1);
+    bool *has = calloc((size_t) (across * most(bh / size, 1)), sizeof(*has));
+    for (int pass = 0; has && pass < 2; pass++)
+        for (int64_t i = 0; i < bh * bw; i++) {
+            const int64_t y = i / bw, x = i % bw;
+            float *at = &v[(b[1] + y) * w + b[0] + x];
+            bool *block = &has[block_of(y, bh, size) * across + block_of(x, bw, size)];
+            if (pass == 0)
+                *block |= *at > 0;
+            else
+                *at = *block ? 1.0f : 0.0f;
+        }
+    const bool ok = has;
+    free(has);
+    return ok;
+}
+
 static nino_status blockify_run(nino_run *r, nino_error *err)
 {
     const int64_t size = ((const blockify_params *) r->params)->block_size;
@@ -182,27 +219,11 @@ static nino_status blockify_run(nino_run *r, nino_error *err)
     if (!out)
         return NINO_ERR_NOMEM;
     const int64_t h = out->shape.dim[1], w = out->shape.dim[2];
-    for (int64_t n = 0; n < out->shape.dim[0]; n++) {
-        float *v = nino_array_f32(out) + n * h * w;
-        int64_t b[4] = { w, h, -1, -1 };
-        for (int64_t i = 0; i < h * w; i++) {
-            if (!(v[i] > 0))
-                continue;
-            b[0] = least(b[0], i % w);
-            b[1] = least(b[1], i / w);
-            b[2] = most(b[2], i % w);
-            b[3] = most(b[3], i / w);
+    for (int64_t n = 0; n < out->shape.dim[0]; n++)
+        if (!blockify(nino_array_f32(out) + n * h * w, h, w, size)) {
+            nino_array_unref(&out);
+            return nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
         }
-        for (int64_t y = b[1]; y <= b[3]; y += size)
-            for (int64_t x = b[0]; x <= b[2]; x += size) {
-                const int64_t ye = least(y + size, b[3] + 1), xe = least(x + size, b[2] + 1);
-                bool any = false;
-                for (int64_t k = 0; k < (ye - y) * (xe - x); k++)
-                    any |= v[(y + k / (xe - x)) * w + x + k % (xe - x)] > 0;
-                for (int64_t k = 0; any && k < (ye - y) * (xe - x); k++)
-                    v[(y + k / (xe - x)) * w + x + k % (xe - x)] = 1;
-            }
-    }
     return nino_out_mask(r, 0, out, err);
 }
 

@@ -79,9 +79,9 @@ static nino_status int_binary(int64_t op, int64_t a, int64_t b, int64_t *out, ni
     case I_MOD: *out = a - floor_div(a, b) * b; break;
     case I_POW: fits = int_power(a, b, out); break;
     case I_AND: *out = a & b; break;
-    case I_NAND: *out = ~(a & b); break;
+    case I_NAND: *out = ~a & b; break; // as there, not the usual ones
     case I_OR: *out = a | b; break;
-    case I_NOR: *out = ~(a | b); break;
+    case I_NOR: *out = ~a & b; break;
     case I_XOR: *out = a ^ b; break;
     case I_XNOR: *out = ~(a ^ b); break;
     case I_SHL: fits = int_shift(a, b, out); break;

@@ -126,11 +126,11 @@ static nino_status kj_run(nino_run *r, nino_error *err)
         w = like.w;
         h = like.h;
     }
-    if (p->keep_proportion)
+    if (p->keep_proportion && !r->in[1])
         keep_aspect((double) s.w, (double) s.h, &w, &h);
     w = w ? w : s.w;
     h = h ? h : s.h;
-    if (p->divisible_by > 1) {
+    if (p->divisible_by > 1 && !r->in[1]) {
         w -= w % p->divisible_by;
         h -= h % p->divisible_by;
     }

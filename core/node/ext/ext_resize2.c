@@ -121,12 +121,15 @@ typedef struct box {
 } box;
 
 // max(min(size, least), most), as the original does it: with a least of 0 the most counts.
-static box constrain(const constrain_params *p, int64_t W, int64_t H)
+static box constrain(const constrain_params *p, bool is_video, int64_t W, int64_t H)
 {
     const double aspect = (double) W / (double) H;
     const bool crops = p->crop_if_required == 0;
-    box b = { .w = most(least(W, p->min_width), p->max_width),
-              .h = most(least(H, p->min_height), p->max_height) };
+    // The class for videos always starts from the largest size.
+    box b = { .w = is_video ? most(least(W, p->min_width), p->max_width)
+                            : least(most(W, p->min_width), p->max_width),
+              .h = is_video ? most(least(H, p->min_height), p->max_height)
+                            : least(most(H, p->min_height), p->max_height) };
     if ((double) b.w / (double) b.h > aspect) {
         b.w = most((int64_t) ((double) b.h * aspect), p->min_width);
         if (crops)
@@ -141,20 +144,20 @@ static box constrain(const constrain_params *p, int64_t W, int64_t H)
     return b;
 }
 
-static nino_status constrained(nino_run *r, nino_array **out, nino_error *err)
+static nino_status constrained(nino_run *r, bool is_video, nino_array **out, nino_error *err)
 {
     const constrain_params *p = r->params;
     const nino_picture s = nino_picture_of(nino_in_image(r, 0));
     if (p->max_width < 1 || p->max_height < 1)
         return too_small(p->max_width < 1 ? "max_width" : "max_height", err);
-    const box b = constrain(p, s.w, s.h);
+    const box b = constrain(p, is_video, s.w, s.h);
     return scaled_framed(r, b.w, b.h, b.cw, b.ch, NINO_SCALE_LANCZOS, out, err);
 }
 
 static nino_status constrain_run(nino_run *r, nino_error *err)
 {
     nino_array *all = NULL;
-    nino_status st = constrained(r, &all, err);
+    nino_status st = constrained(r, false, &all, err);
     if (st)
         return st;
     if (!(r->out[0] = nino_value_create_list(NINO_PORT_IMAGE)))
@@ -173,7 +176,7 @@ static nino_status constrain_run(nino_run *r, nino_error *err)
 static nino_status constrain_video_run(nino_run *r, nino_error *err)
 {
     nino_array *all = NULL;
-    const nino_status st = constrained(r, &all, err);
+    const nino_status st = constrained(r, true, &all, err);
     return st ? st : nino_out_image(r, 0, all, err);
 }
 
@@ -228,9 +231,10 @@ static nino_status down_run(nino_run *r, nino_error *err)
     }
     const double by = (double) p->size / (double) side;
     nino_array *out = NULL;
-    const int64_t w = most((int64_t) rint((double) s.w * by), 1),
-                  h = most((int64_t) rint((double) s.h * by), 1);
-    const nino_status st = scaled_framed(r, w, h, w, h, NINO_SCALE_LANCZOS, &out, err);
+    const int64_t w = most((int64_t) ((double) s.w * by), 1),
+                  h = most((int64_t) ((double) s.h * by), 1);
+    const nino_status st =
+        nino_rescale(r, nino_in_image(r, 0), w, h, NINO_SCALE_LANCZOS, true, &out, err);
     return st ? st : nino_out_image(r, 0, out, err);
 }
 

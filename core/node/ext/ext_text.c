@@ -274,6 +274,8 @@ static nino_status join_multi_run(nino_run *r, nino_error *err)
         return nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
     for (int i = 0; i < p->inputcount && r->def->inputs[i].key; i++) {
         const char *s = text_in(r, i);
+        if (i && (!s || !*s)) // left out
+            continue;
         if (p->return_list && s) {
             if (!nino_value_append(r->out[0], nino_value_ref(r->in[i])))
                 return nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
@@ -475,6 +477,21 @@ static bool append(nino_run *r, int i, nino_buf *b)
     return v && nino_value_append(r->out[i], v);
 }
 
+static int64_t count_lines(const char *text, bool drop_empty)
+{
+    int64_t n_lines = 0;
+    for (const char *s = text;; s++) {
+        const size_t n = strcspn(s, "\n");
+        nino_buf trimmed = { 0 };
+        add_trimmed(&trimmed, s, n && s[n - 1] == '\r' ? n - 1 : n);
+        n_lines += !drop_empty || trimmed.len;
+        nino_buf_release(&trimmed);
+        s += n;
+        if (!*s)
+            return n_lines;
+    }
+}
+
 // Lines from `start` on as lists: with what stands around them, and alone.
 static nino_status give_lines(lines *l, const char *text, bool drop_empty)
 {
@@ -482,6 +499,9 @@ static nino_status give_lines(lines *l, const char *text, bool drop_empty)
     for (int i = 0; i < 2; i++)
         if (!(r->out[i] = nino_value_create_list(NINO_PORT_STRING)))
             return nino_fail(l->err, NINO_ERR_NOMEM, r->def->key, "out of memory");
+    const int64_t n_lines = count_lines(text, drop_empty);
+    if (l->start >= n_lines && n_lines)
+        l->start = n_lines - 1; // beyond the last: that one
     for (const char *s = text;; s++) {
         const size_t n = strcspn(s, "\n"), used = n && s[n - 1] == '\r' ? n - 1 : n;
         nino_buf trimmed = { 0 }, b = { 0 }, alone = { 0 };
@@ -501,9 +521,9 @@ static nino_status give_lines(lines *l, const char *text, bool drop_empty)
         if (!*s)
             break;
     }
-    return l->taken ? NINO_OK
-                    : nino_fail_kind(l->err, NINO_ERR_RANGE, "range", "start_index",
-                                     "there is no line of this number");
+    return l->taken
+               ? NINO_OK
+               : nino_fail_kind(l->err, NINO_ERR_RANGE, "range", "start_index", "there is no line");
 }
 
 typedef struct easy_line_params {

@@ -109,7 +109,9 @@ NINO_NODE(impact_float, "ImpactFloat", "ImpactFloat", "ImpactPack/Logic/_for_tes
           EXT_FLOAT_VALUE("value", 1, -3.402823466e+38, 3.402823466e+38, 0.01),
           NINO_RUN(EXT_CONSTANT(float)));
 NINO_NODE(kj_bool, "BOOLConstant", "BOOL Constant", "KJNodes/constants", "A switch",
-          NINO_OUTPUTS(NINO_PORT(value, BOOLEAN)), EXT_BOOL_VALUE, NINO_RUN(EXT_CONSTANT(bool)));
+          NINO_OUTPUTS(NINO_PORT(value, BOOLEAN)),
+          NINO_PARAMS(ext_bool, NINO_P_BOOL(ext_bool, value, true, EXT_HELP)),
+          NINO_RUN(EXT_CONSTANT(bool)));
 NINO_NODE(easy_bool, "easy boolean", "Boolean", "EasyUse/Logic/Type", "A switch",
           NINO_OUTPUTS(NINO_PORT(boolean, BOOLEAN)), EXT_BOOL_VALUE, NINO_RUN(EXT_CONSTANT(bool)));
 NINO_NODE(essentials_bool, "SimpleMathBoolean+", "Math Boolean", "essentials/utilities", "A switch",
@@ -162,25 +164,24 @@ typedef struct two_lines {
     bool strip_newlines;
 } two_lines;
 
-// Without line breaks: the lines, each without white space at its ends, with a blank between them.
+// Without line breaks, and without white space at both ends.
 static nino_status kj_lines_run(nino_run *r, nino_error *err)
 {
+    static const char blank[] = " \t\r\n\v\f";
     const two_lines *p = r->params;
     nino_buf b = { 0 };
-    for (const char *s = p->string; p->strip_newlines && *s;) {
-        const size_t n = strcspn(s, "\n");
-        size_t from = strspn(s, " \t\r"), to = n;
-        from = from < n ? from : n;
-        while (to > from && strchr(" \t\r", s[to - 1]))
-            to--;
-        if (to > from) {
-            nino_buf_adds(&b, b.len ? " " : "");
-            nino_buf_add(&b, s + from, to - from);
-        }
-        s += n + (s[n] == '\n');
+    const char *s = p->string;
+    size_t len = strlen(s);
+    if (p->strip_newlines) {
+        const size_t from = strspn(s, blank);
+        while (len > from && strchr(blank, s[len - 1]))
+            len--;
+        s += from;
+        len -= from;
     }
-    if (!p->strip_newlines)
-        nino_buf_adds(&b, p->string);
+    for (size_t i = 0; i < len; i++)
+        if (!p->strip_newlines || s[i] != '\n')
+            nino_buf_addc(&b, s[i]);
     return nino_ext_out_buf(r, 0, &b, err);
 }
 

@@ -229,15 +229,17 @@ static nino_status down_run(nino_run *r, nino_error *err)
     static const nino_filter filters[] = { NINO_FILTER_BICUBIC, NINO_FILTER_NEAREST,
                                            NINO_FILTER_BILINEAR, NINO_FILTER_AREA };
     const down_params *p = r->params;
-    const nino_status st = down_check(r->ctx, p, err);
+    const nino_model *m = nino_need_model(r, 0, err);
+    const nino_status st = m ? down_check(r->ctx, p, err) : NINO_ERR_UNSUPPORTED;
     if (st)
         return st;
     const nino_patch patch = {
         .kind = NINO_PATCH_DOWNSCALE,
         .v = { (double) p->block_number, p->downscale_factor, p->downscale_after_skip },
         .has_range = true,
-        .start = p->start_percent,
-        .end = p->end_percent,
+        .start = nino_sampling_percent_to_sigma(m->sampling, p->start_percent),
+        .end = nino_sampling_percent_to_sigma(m->sampling, p->end_percent),
+        .is_in_sigmas = true,
         .filter = { (int) filters[p->downscale_method], (int) filters[p->upscale_method] }
     };
     return nino_out_patched(r, &patch, err);

@@ -326,6 +326,15 @@
     X(percent_sigma)        \
     X(latent_preview)       \
     X(create_video)         \
+    X(video_slice)          \
+    X(load_audio)           \
+    X(save_audio)           \
+    X(preview_audio)        \
+    X(empty_audio)          \
+    X(trim_audio)           \
+    X(audio_concat)         \
+    X(audio_merge)          \
+    X(audio_volume)         \
     X(video_components)     \
     X(load_video)           \
     X(save_video)           \

@@ -1,10 +1,8 @@
-// Clips as files and files as clips: CreateVideo, GetVideoComponents, LoadVideo, SaveVideo,
-// SaveWEBM, SaveAnimatedWEBP, SaveAnimatedPNG. Behaviour of ComfyUI's nodes_video.py and
-// nodes_images.py. Frames are converted and encoded one by one.
+// Clips as files: SaveVideo, SaveWEBM, SaveAnimatedWEBP, SaveAnimatedPNG. Behaviour of ComfyUI's
+// nodes_video.py and nodes_images.py. Frames are converted and encoded one by one.
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "core/base/error.h"
 #include "core/base/file.h"
@@ -211,94 +209,6 @@ NINO_NODE(save_animated_png, "SaveAnimatedPNG", "SaveAnimatedPNG", "image/animat
                                  .help = "0: none, 9: smallest file; the pixels are the same")),
           .is_output = true, NINO_RUN(apng_run, .check = apng_check));
 
-// ---- VIDEO: frames with a rate ---------------------------------------------------------------
-
-typedef struct create_params {
-    double fps;
-} create_params;
-
-// Takes `frames`, also on failure.
-static nino_status out_video(nino_run *r, nino_array *frames, double fps, nino_error *err)
-{
-    nino_value *v = nino_node_out(r, 0, NINO_PORT_VIDEO, err);
-    if (!v) {
-        nino_array_unref(&frames);
-        return NINO_ERR_NOMEM;
-    }
-    v->u.video = (nino_video_value){ frames, fps };
-    return NINO_OK;
-}
-
-static nino_status create_run(nino_run *r, nino_error *err)
-{
-    const create_params *p = r->params;
-    return out_video(r, nino_array_ref(nino_in_image(r, 0)), p->fps, err);
-}
-
-NINO_NODE(create_video, "CreateVideo", "Create Video", "image/video",
-          "Images as the frames of a video",
-          NINO_INPUTS(NINO_PORT(images, IMAGE),
-                      NINO_PORT(audio, OTHER, .optional = true, .help = "Not supported")),
-          NINO_OUTPUTS(NINO_PORT(VIDEO, VIDEO)),
-          NINO_PARAMS(create_params,
-                      NINO_P_FLOAT(create_params, fps, 30, 1, 120, 1, .label = "Frames a second",
-                                   .help = "How fast the pictures follow each other")),
-          NINO_RUN(create_run));
-
-static nino_status components_run(nino_run *r, nino_error *err)
-{
-    const nino_video_value *v = &r->in[0]->u.video;
-    const nino_status st = nino_out_image(r, 0, nino_array_ref(v->frames), err);
-    return st ? st : nino_out_float(r, 2, v->fps, err);
-}
-
-NINO_NODE(video_components, "GetVideoComponents", "Get Video Components", "image/video",
-          "The frames of a video and their rate", NINO_INPUTS(NINO_PORT(video, VIDEO)),
-          NINO_OUTPUTS(NINO_PORT(images, IMAGE),
-                       NINO_PORT(audio, OTHER, .help = "Not supported: always empty"),
-                       NINO_PORT(fps, FLOAT)),
-          NINO_RUN(components_run));
-
-typedef struct load_params {
-    const char *file;
-} load_params;
-
-static nino_status video_save_load_run(nino_run *r, nino_error *err)
-{
-    const char *name = ((const load_params *) r->params)->file;
-    nino_video_info info = { 0 };
-    nino_array *frames = NULL;
-    int fd = -1;
-    nino_status st = nino_services_of(r->ctx)->open_input(r->ctx, name, &fd, err);
-    if (st)
-        return st;
-    st = nino_video_read(fd, name, &info, r->is_plan ? NULL : &frames, err);
-    close(fd);
-    if (!st && r->is_plan) {
-        const int64_t n = info.frames ? info.frames : 1;
-        frames = nino_node_array(NINO_F32, NINO_SHAPE(n, info.height, info.width, 3), name, err);
-        st = frames ? NINO_OK : NINO_ERR_NOMEM;
-    }
-    if (!st)
-        st = out_video(r, frames, info.fps, err);
-    nino_video_info_release(&info);
-    return st;
-}
-
-static nino_status video_save_load_identity(nino_ctx *ctx, const void *params,
-                                            struct nino_hasher *h, nino_error *err)
-{
-    return nino_services_of(ctx)->identity(ctx, "input", ((const load_params *) params)->file, h,
-                                           err);
-}
-
-NINO_NODE(load_video, "LoadVideo", "Load Video", "image/video",
-          "Reads all pictures of a video; sound is left out", NINO_OUTPUTS(NINO_PORT(VIDEO, VIDEO)),
-          NINO_PARAMS(load_params,
-                      NINO_P_FILE(load_params, file, "input", .label = "File", .upload_slot = true,
-                                  .help = "A video file in the input folder")),
-          NINO_RUN(video_save_load_run, .identity = video_save_load_identity));
-
 // ---- SaveVideo -------------------------------------------------------------------------------
 
 typedef struct video_params {
@@ -312,10 +222,21 @@ static nino_status video_run(nino_run *r, nino_error *err)
 {
     const video_params *p = r->params;
     const nino_video_value *v = &r->in[0]->u.video;
+    const int64_t n = v->frames->shape.dim[0];
+    nino_sound sound = { 0 };
+    nino_status st = NINO_OK;
     const nino_video_params how = { .format = NINO_VIDEO_MP4,
                                     .codec = p->codec ? video_codecs[p->codec] : NULL,
-                                    .fps = v->fps };
-    return video_save_save(r, v->frames, p->filename_prefix, how, err);
+                                    .fps = v->fps,
+                                    .sound = v->sound.wave ? &sound : NULL };
+    nino_node_hand_on(r);
+    if (v->sound.wave) // no longer than the pictures
+        st = nino_sound_cut(&v->sound, 0, (int64_t) ceil(v->sound.rate / v->fps * (double) n),
+                            &sound, err);
+    if (!st)
+        st = video_save_save(r, v->frames, p->filename_prefix, how, err);
+    nino_sound_release(&sound);
+    return st;
 }
 
 static nino_status video_check(const nino_ctx *ctx, const void *params, nino_error *err)
@@ -326,7 +247,7 @@ static nino_status video_check(const nino_ctx *ctx, const void *params, nino_err
 NINO_NODE(
     save_video, "SaveVideo", "Save Video", "image/video",
     "Writes an MP4 file that carries the workflow", NINO_INPUTS(NINO_PORT(video, VIDEO)),
-    NINO_NO_OUTPUTS,
+    NINO_OUTPUTS(NINO_PORT(video, VIDEO)),
     NINO_PARAMS(video_params,
                 NINO_P_STRING(video_params, filename_prefix, "video/ComfyUI", .label = "File name",
                               .help = PREFIX_HELP),

@@ -1,7 +1,7 @@
 # Control networks: synth/control_*: ControlNets of SD1.5 and SDXL (union, in the names of diffusers), a control-LoRA
-# over synth/sdxl_unet_ch32, T2I-Adapters (full of diffusers, light), ControlNets of FLUX.1 (diffusers' names; XLabs').
+# over synth/sdxl_unet_ch32, T2I-Adapters (full of diffusers, light), ControlNets of FLUX.1 (diffusers' names; XLabs'),
+# one of SD3 (diffusers' names).
 # Inputs and what is added: after_N, middle, late_N as in core/model/residuals.h.
-import json
 import re
 
 import torch
@@ -10,24 +10,11 @@ import torch.nn.functional as F
 import files
 import flux
 import net
+import sd3
 import unet
 from net import Net
 
 WIDTHS, STRIDES = (8, 8, 8, 16, 16, 16, 32), (1, 1, 2, 1, 2, 1, 2, 1)
-
-
-def read(name):
-    """A file of save(), with its codes decoded."""
-    body = files.path(name).read_bytes()
-    n = int.from_bytes(body[:8], "little")
-    out = {}
-    for k, t in json.loads(body[8:8 + n]).items():
-        if k != "__metadata__":
-            a, b = t["data_offsets"]
-            kind = {"F8_E4M3": torch.uint8, "F32": torch.float32, "F16": torch.float16}[t["dtype"]]
-            v = torch.frombuffer(bytearray(body[8 + n + a:8 + n + b]), dtype=kind).reshape(t["shape"])
-            out[k] = files.fp8_decoded(v) if kind == torch.uint8 else v.double()
-    return out
 
 
 def save(name, n, rename=lambda k: k, fp8=True, **io):
@@ -120,7 +107,7 @@ def unets():
 def control_lora():
     """Low-rank changes of all matrices, other tensors whole."""
     prefix, size = "model.diffusion_model.", unet.SDXL
-    base = {k[len(prefix):]: v for k, v in read("synth/sdxl_unet_ch32.safetensors").items()}
+    base = {k[len(prefix):]: v for k, v in files.load("synth/sdxl_unet_ch32.safetensors").items()}
     n, made, whole = Net(7, torch.float16), dict(base), {"lora_controlnet": torch.zeros(0)}
     for k in base:
         if not k.startswith(("input_blocks.", "middle_block.", "time_embed.", "label_emb.")):
@@ -136,7 +123,7 @@ def control_lora():
         whole[stem + ".up"], whole[stem + ".down"] = up.half(), down.half()
         made[k] = v + (up.flatten(1) @ down.flatten(1)).reshape(v.shape)
     m = Net(8, torch.float16, made)
-    io = read("synth/control_sdxl_union_io.safetensors")
+    io = files.load("synth/control_sdxl_union_io.safetensors")
     x, hint, t, c, y = (io[k] for k in ("x", "hint", "timestep", "context", "y"))
     out = controlnet(m, x, hint, t, c, y, size)
     own = {k: v for k, v in made.items() if k.startswith(("zero_convs.", "middle_block_out.", "input_hint_block."))}
@@ -274,6 +261,54 @@ def fluxes():
     save("control_flux_xlabs", n, x=x, hint=picture, timestep=t, context=context, y=y, guidance=g, **out)
 
 
+# ---- a ControlNet of SD3 ---------------------------------------------------------------------
+SD3 = {"x_embedder.proj": "pos_embed.proj", "t_embedder.mlp.0": "time_text_embed.timestep_embedder.linear_1",
+       "t_embedder.mlp.2": "time_text_embed.timestep_embedder.linear_2",
+       "y_embedder.mlp.0": "time_text_embed.text_embedder.linear_1",
+       "y_embedder.mlp.2": "time_text_embed.text_embedder.linear_2"}
+SD3_BLOCK = {"x_block.adaLN_modulation.1": "norm1.linear", "context_block.adaLN_modulation.1": "norm1_context.linear",
+             "x_block.attn.proj": "attn.to_out.0", "context_block.attn.proj": "attn.to_add_out",
+             "x_block.mlp.fc1": "ff.net.0.proj", "x_block.mlp.fc2": "ff.net.2",
+             "context_block.mlp.fc1": "ff_context.net.0.proj", "context_block.mlp.fc2": "ff_context.net.2"}
+
+
+def sd3_diffusers(tensors):
+    out = {}
+    for name, v in tensors.items():
+        stem, _, leaf = name.rpartition(".")
+        m = re.match(r"joint_blocks\.(\d+)\.(.*)", stem)
+        if name == "pos_embed":
+            out["pos_embed.pos_embed"] = v
+        elif not m:
+            out[f"{SD3.get(stem, stem)}.{leaf}"] = v
+        elif m[2].endswith("attn.qkv"):
+            names = ("to_q", "to_k", "to_v") if m[2].startswith("x_") else ("add_q_proj", "add_k_proj", "add_v_proj")
+            for k, p in zip(names, v.chunk(3)):
+                out[f"transformer_blocks.{m[1]}.attn.{k}.{leaf}"] = p
+        else:
+            out[f"transformer_blocks.{m[1]}.{SD3_BLOCK[m[2]]}.{leaf}"] = v
+    return out
+
+
+def sd3_control():
+    """One block for a model of three: as many as it has heads; the last of them gets nothing."""
+    c, h, w, grid = 192, 5, 8, 6
+    x, hint = files.values(2, 2, 16, h, w), files.values(5, 2, 16, h, w)
+    context, t = files.values(3, 2, 7, 40), torch.tensor([812.5, 97.0])
+    n = Net(11, net.FP8)
+    rows, columns = -(-h // 2), w // 2
+    p = n("pos_embed", 1, grid * grid, c, spread=0.5).view(grid, grid, c)
+    top, left = (grid - rows) // 2, (grid - columns) // 2
+    s = sd3.tokens(n, x, "x_embedder.proj", c) + p[top:top + rows, left:left + columns].reshape(1, -1, c)
+    s = s + sd3.tokens(n, hint, "pos_embed_input.proj", c)
+    y = torch.zeros(2, 24, dtype=torch.float64)  # whatever the model gets
+    act = F.silu(sd3.embed(n, net.wave(t, 256), "t_embedder", c) + sd3.embed(n, y, "y_embedder", c))
+    s, _ = sd3.block(n.at("joint_blocks.0."), s, n.linear(context, "context_embedder", c), act, False, False, False, 16)
+    out = n.linear(s, "controlnet_blocks.0", c)
+    n.tensors = sd3_diffusers(n.tensors)
+    save("control_sd3", n, x=x, hint=hint, timestep=t, context=context, y=files.values(4, 2, 24), after_0=out, after_1=out)
+
+
 # ---- from prompt to picture ------------------------------------------------------------------
 def fitted(image, h, w):
     """The nearest pixels of the middle, of the aspect that is wanted."""
@@ -289,10 +324,10 @@ def whole():
     import schedules
     import vae
 
-    n = Net(0, tensors=read("models/checkpoints/sd15_tiny.safetensors"))
-    first = Net(0, tensors=read("synth/control_sd15.safetensors")).at("control_model.")
-    second = Net(0, tensors=read("synth/control_t2i_light.safetensors"))
-    cond = read("e2e/expected/sd15_tiny_ref.safetensors")
+    n = Net(0, tensors=files.load("models/checkpoints/sd15_tiny.safetensors"))
+    first = Net(0, tensors=files.load("synth/control_sd15.safetensors")).at("control_model.")
+    second = Net(0, tensors=files.load("synth/control_t2i_light.safetensors"))
+    cond = files.load("e2e/expected/sd15_tiny_ref.safetensors")
     yy, xx = torch.meshgrid(torch.arange(88.0), torch.arange(120.0), indexing="ij")
     image = torch.stack([(xx // 8 + yy // 11) % 2, xx / 119, ((xx - 60) ** 2 + (yy - 44) ** 2 < 900).float()])
     image = torch.round(image * 255) / 255
@@ -316,7 +351,7 @@ def whole():
     sigmas = schedules.listed(schedules.ksampler(model, "normal", 6, 0))
     r = pipeline.run("euler", 42, sigmas, (1, 4, 12, 16), denoised, False)
     r["latent_comfy"] = r["samples_model_space"] / 0.18215
-    pipeline.picture("sd15_tiny_control", vae.decode(n.at("first_stage_model."), r["latent_comfy"], pipeline.WIDTHS, True))
+    pipeline.picture("sd15_tiny_control", vae.decode(n.at("first_stage_model."), r["latent_comfy"], pipeline.WIDTHS, vae.QUANT))
     files.save("e2e/expected/sd15_tiny_control_ref.safetensors", {"latent_comfy": r["latent_comfy"]})
     node = pipeline.node
     pipeline.workflow("sd15_tiny_control", {
@@ -342,4 +377,5 @@ if __name__ == "__main__":
     control_lora()
     adapters()
     fluxes()
+    sd3_control()
     whole()

@@ -1,5 +1,6 @@
 # What all scripts here share: where files go, safetensors, reproducible values.
 import json
+import math
 import pathlib
 import struct
 
@@ -55,6 +56,27 @@ def save(name, tensors, fp8=()):
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     path(name).write_bytes(struct.pack("<Q", len(text)) + text + b"".join(body))
+
+
+def load(name):
+    """What save() wrote, or another's file with scaled fp8 weights, as doubles; bytes stay bytes."""
+    data, out = path(name).read_bytes(), {}
+    size, = struct.unpack("<Q", data[:8])
+    kinds = {v: k for k, v in NAMES.items()}
+    header = json.loads(data[8:8 + size])
+    for k, e in header.items():
+        if k == "__metadata__" or not math.prod(e["shape"]):
+            continue
+        body = bytearray(data[8 + size + e["data_offsets"][0]:8 + size + e["data_offsets"][1]])
+        kind = torch.uint8 if e["dtype"] == "F8_E4M3" else kinds[e["dtype"]]
+        t = torch.frombuffer(body, dtype=kind).reshape(e["shape"])
+        t = fp8_decoded(t) if e["dtype"] == "F8_E4M3" else t
+        out[k] = t.double() if t.is_floating_point() else t
+    for k in out:
+        for scale in ("scale_weight", "weight_scale"):
+            by = out.get(k.removesuffix("weight") + scale)
+            out[k] = out[k] * by if k.endswith(".weight") and by is not None else out[k]
+    return out
 
 
 def save_json(name, value):

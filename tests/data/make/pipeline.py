@@ -86,13 +86,13 @@ def sd15():
         v = [x - sigma * unet.unet(u, x / (sigma ** 2 + 1) ** 0.5, t, k, None, unet.SD15) for k in (cond, uncond)]
         return v[1] + (v[0] - v[1]) * 7.5
 
-    vae.encode(a, files.values(22, 1, 3, 16, 16), 4, WIDTHS, True)  # so that its weights are there
+    vae.encode(a, files.values(22, 1, 3, 16, 16), 4, WIDTHS, vae.QUANT)  # so that its weights are there
     for sampler, scheduler in (("euler", "normal"), ("dpmpp_2m", "karras"), ("euler_ancestral", "normal"),
                                ("dpmpp_2m_sde", "karras")):
         sigmas = schedules.listed(schedules.ksampler(model, scheduler, 6, 0))
         r = run(sampler, 42, sigmas, (1, 4, 12, 16), denoised, False)
         r["latent_comfy"] = r["samples_model_space"] / 0.18215
-        image = vae.decode(a, r["latent_comfy"], WIDTHS, True)
+        image = vae.decode(a, r["latent_comfy"], WIDTHS, vae.QUANT)
         if scheduler == "normal" and sampler == "euler":
             r["image"] = image.permute(0, 2, 3, 1)
         picture(f"sd15_tiny_{sampler}", image)
@@ -120,8 +120,8 @@ def flux_tiny():
     sigmas = schedules.listed(schedules.ksampler(schedules.MODELS["flux_dev_default_1.15"], "simple", 4, 0))
     r = run("euler", 7, sigmas, (1, 16, 12, 16), denoised, True)
     r["latent_comfy"] = r["samples_model_space"] / 0.3611 + 0.1159
-    vae.encode(a, files.values(22, 1, 3, 16, 16), 16, WIDTHS, False)
-    image = vae.decode(a, r["latent_comfy"], WIDTHS, False)
+    vae.encode(a, files.values(22, 1, 3, 16, 16), 16, WIDTHS, None)
+    image = vae.decode(a, r["latent_comfy"], WIDTHS, None)
     r["image"] = image.permute(0, 2, 3, 1)
     picture("flux_tiny_bf16", image)
     out.update({f"bf16/{k}": v for k, v in r.items()})

@@ -1,12 +1,13 @@
-# Qwen-Image's transformer: synth/qwen_image_d64. In plain Python and double precision, so that it needs no torch.
+# Qwen-Image's transformer: models/diffusion_models/qwen_image_d64, synth/qwen_image_d64_io. In plain Python and double
+# precision, so that it needs no torch.
 import json
 import math
 import pathlib
 import random
 import struct
 
-TO = pathlib.Path(__file__).resolve().parent.parent / "synth"
-D, DEPTH, MLP, CONTEXT, LAYERS = 64, 32, 96, 24, 2
+TO = pathlib.Path(__file__).resolve().parent.parent
+D, DEPTH, MLP, CONTEXT, LAYERS = 64, 32, 96, 32, 2
 HEADS, AXES = D // DEPTH, (DEPTH // 8, DEPTH * 7 // 16, DEPTH * 7 // 16)
 
 
@@ -230,24 +231,29 @@ def put(name, x, values):
     io[name] = ((1, 16, 1, x[1], x[2]), values)
 
 
-kept = {}
-a = record("", 4, 6, 5, 0.7)
-put("out", a, forward(*a, kept=kept))
-io.update(position_ids=flat(kept["ids"]), img_in=flat(kept["img_in"]), txt_in=flat(kept["txt_in"]),
-          temb=((1, D), kept["temb"][0]))
-a = record("odd_", 5, 3, 3, 0.4)
-kept = {}
-put("odd_out", a, forward(*a, kept=kept))
-io["odd_position_ids"] = flat(kept["ids"])
-a = record("mask_", 4, 4, 4, 0.5)
-io["mask"] = ((1, 4), [1.0, 1.0, 0.0, 0.0])
-put("mask_out", a, forward(*a, mask=[1, 1, 0, 0]))
-put("mask_out_ignored", a, forward(*a))
-a = record("ref_", 4, 6, 4, 0.8)
-refs = [picture("ref0", 3, 5), picture("ref1", 6, 2)]
-for method in ("index", "offset", "uxo", "index_timestep_zero", "negative_index"):
+def main():
     kept = {}
-    put("ref_out_" + method, a, forward(*a, refs, method, kept=kept))
-    io["ref_position_ids_" + method] = flat(kept["ids"])
-save("qwen_image_d64", weights, "BF16")
-save("qwen_image_d64_io", io, "F32")
+    a = record("", 4, 6, 5, 0.7)
+    put("out", a, forward(*a, kept=kept))
+    io.update(position_ids=flat(kept["ids"]), img_in=flat(kept["img_in"]), txt_in=flat(kept["txt_in"]),
+              temb=((1, D), kept["temb"][0]))
+    a = record("odd_", 5, 3, 3, 0.4)
+    kept = {}
+    put("odd_out", a, forward(*a, kept=kept))
+    io["odd_position_ids"] = flat(kept["ids"])
+    a = record("mask_", 4, 4, 4, 0.5)
+    io["mask"] = ((1, 4), [1.0, 1.0, 0.0, 0.0])
+    put("mask_out", a, forward(*a, mask=[1, 1, 0, 0]))
+    put("mask_out_ignored", a, forward(*a))
+    a = record("ref_", 4, 6, 4, 0.8)
+    refs = [picture("ref0", 3, 5), picture("ref1", 6, 2)]
+    for method in ("index", "offset", "uxo", "index_timestep_zero", "negative_index"):
+        kept = {}
+        put("ref_out_" + method, a, forward(*a, refs, method, kept=kept))
+        io["ref_position_ids_" + method] = flat(kept["ids"])
+    save("models/diffusion_models/qwen_image_d64", weights, "BF16")
+    save("synth/qwen_image_d64_io", io, "F32")
+
+
+if __name__ == "__main__":
+    main()

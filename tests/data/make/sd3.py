@@ -20,12 +20,12 @@ def parts(n, u, has_norm):
     return (n.rms(q, "ln_q.weight"), n.rms(k, "ln_k.weight"), v) if has_norm else (q, k, v)
 
 
-def feed(n, x, shift, scale, gate):
-    u = net.gelu_tanh(n.linear(modulated(x, shift, scale), "mlp.fc1", 2 * x.shape[-1]))
+def feed(n, x, shift, scale, gate, width):
+    u = net.gelu_tanh(n.linear(modulated(x, shift, scale), "mlp.fc1", width or 2 * x.shape[-1]))
     return x + gate[:, None] * n.linear(u, "mlp.fc2", x.shape[-1])
 
 
-def block(n, x, context, act, has_norm, has_self, is_last):
+def block(n, x, context, act, has_norm, has_self, is_last, width=0):
     nx, nc, c = n.at("x_block."), n.at("context_block."), x.shape[-1]
     mx = nx.linear(act, "adaLN_modulation.1", (9 if has_self else 6) * c).chunk(9 if has_self else 6, -1)
     mc = nc.linear(act, "adaLN_modulation.1", (2 if is_last else 6) * c).chunk(2 if is_last else 6, -1)
@@ -37,10 +37,10 @@ def block(n, x, context, act, has_norm, has_self, is_last):
     if has_self:
         own = net.attention(*parts(nx.at("attn2."), modulated(x, mx[6], mx[7]), has_norm))
         more = mx[8][:, None] * nx.linear(own, "attn2.proj", c)
-    x = feed(nx, x + mx[2][:, None] * nx.linear(out[:, rows:], "attn.proj", c) + more, *mx[3:6])
+    x = feed(nx, x + mx[2][:, None] * nx.linear(out[:, rows:], "attn.proj", c) + more, *mx[3:6], width)
     if is_last:
         return x, None
-    return x, feed(nc, context + mc[2][:, None] * nc.linear(out[:, :rows], "attn.proj", c), *mc[3:6])
+    return x, feed(nc, context + mc[2][:, None] * nc.linear(out[:, :rows], "attn.proj", c), *mc[3:6], width)
 
 
 def waves(h, w, c):
@@ -59,13 +59,19 @@ def embed(n, x, name, c):
     return n.linear(F.silu(n.linear(x, name + ".mlp.0", c)), name + ".mlp.2", c)
 
 
+def tokens(n, x, name, c):
+    """[B,Z,H,W] to [B,H/2*W/2,c], what is missing of the last cells from the other side"""
+    z, height, width = x.shape[1:]
+    x = F.pad(x, (0, width % 2, 0, height % 2), mode="circular")
+    weight = n(name + ".weight", c, z, 2, 2, spread=(4 * z) ** -0.5)
+    return F.conv2d(x, weight, n(name + ".bias", c, spread=0.1), 2).flatten(2).transpose(1, 2)
+
+
 def sd3(n, x, t, context, y, c, depth, grid, has_norm, selves):
     """grid 0: positions are waves; selves: blocks in which the image attends to itself"""
     b, z, height, width = x.shape
-    x = F.pad(x, (0, width % 2, 0, height % 2), mode="circular")
-    h, w = x.shape[2] // 2, x.shape[3] // 2
-    weight = n("x_embedder.proj.weight", c, z, 2, 2, spread=(4 * z) ** -0.5)
-    s = F.conv2d(x, weight, n("x_embedder.proj.bias", c, spread=0.1), 2).flatten(2).transpose(1, 2)
+    h, w = -(-height // 2), -(-width // 2)
+    s = tokens(n, x, "x_embedder.proj", c)
     if grid:
         top, left = (grid - h) // 2, (grid - w) // 2
         p = n("pos_embed", 1, grid * grid, c, spread=0.5).view(grid, grid, c)

@@ -4,6 +4,8 @@ import torch.nn.functional as F
 import net
 
 EPS = 1e-6
+QUANT = ("quant_conv", "post_quant_conv")  # where a file has these layers; None: it has none
+INSIDE = ("encoder.quant_conv", "decoder.post_quant_conv")
 
 
 def res(n, x, out):
@@ -30,7 +32,7 @@ def end(n, x, out):
 
 def decode(n, z, widths, quant):
     """z as between nodes; pixels in 0..1"""
-    z = n.conv(z, "post_quant_conv", z.shape[1], 1) if quant else z
+    z = n.conv(z, quant[1], z.shape[1], 1) if quant else z
     n = n.at("decoder.")
     x = middle(n.at("mid."), n.conv(z, "conv_in", widths[-1]))
     for i in reversed(range(len(widths))):
@@ -51,4 +53,4 @@ def encode(n, pixels, z, widths, quant):
         if i < len(widths) - 1:
             x = e.conv(F.pad(x, (0, 1, 0, 1)), f"down.{i}.downsample.conv", width, stride=2, pad=0)
     x = end(e, middle(e.at("mid."), x), 2 * z)
-    return (n.conv(x, "quant_conv", 2 * z, 1) if quant else x)[:, :z]
+    return (n.conv(x, quant[0], 2 * z, 1) if quant else x)[:, :z]

@@ -216,6 +216,10 @@ static void check_refusals(void)
     nino_buf_adds(&b, "\xff\xd8\xff\xe0 JPEG picture");
     expect(&b, true, "magic");
 
+    start(&b, 16384, 16384, 16, 6,
+          0); // 2 GiB of pixels in 20 bytes: refused without memory for them
+    add_packed(&b, "IDAT", "", 0, "\0\0", 2);
+    expect(&b, true, "truncated");
     start(&b, 1, 1, 8, 0, 0); // checksums: strict where they guard pixels
     b.data[b.len - 1] ^= 1;
     expect(&b, false, "syntax");

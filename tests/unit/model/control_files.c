@@ -20,6 +20,7 @@ static const struct {
     { "control_t2i_light", "t2i_adapter", NULL },
     { "control_flux_union", "controlnet_flux", "controlnet_mode_embedder.weight" },
     { "control_flux_xlabs", "controlnet_flux_xlabs", NULL },
+    { "control_sd3", "controlnet_sd3", "pos_embed.pos_embed" },
     { "control_lora_sdxl", "control_lora", NULL },
 };
 #define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))

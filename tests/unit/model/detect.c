@@ -245,18 +245,26 @@ static void check_inspect_model(void)
 
     static const nino_meta says[][1] = { { { "general.architecture", "wan", 3 } },
                                          { { "general.architecture", "flux", 4 } },
-                                         { { "general.architecture", "cow", 3 } } };
-    for (int k = 0; k < 3; k++) {
+                                         { { "general.architecture", "cow", 3 } },
+                                         { { "general.architecture", "qwen_image", 10 } },
+                                         { { "general.architecture", "mistral3", 8 } } };
+    static const char *const hints[] = { "wan", "", "", "qwen_image", "mistral3" };
+    for (int k = 0; k < 5; k++) {
         path = write_file("a", FILE_OF(T("double_blocks.0.img_attn.norm.key_norm.scale", 8)),
                           says[k], 1);
         CHECK_OK(nino_inspect_file(path, &i, &err), err);
-        CHECK_STR(i.arch_hint, k == 0 ? "wan" : ""); // "cow": of a program that has no name for it
+        CHECK_STR(i.arch_hint, hints[k]); // "cow": of a program that has no name for it
         nino_inspect_release(&i);
     }
     const nino_meta lumina2 = { "general.architecture", "lumina2", 7 };
     path = write_file("a", FILE_OF(T("layers.0.adaLN_modulation.0.weight", 8)), &lumina2, 1);
     CHECK_OK(nino_inspect_file(path, &i, &err), err); // Z-Image's name among GGUF files
     CHECK_STR(i.parts[0].family, "z_image");
+    CHECK_STR(i.arch_hint, "");
+    nino_inspect_release(&i);
+    path = write_file("a", FILE_OF(T("transformer_blocks.0.img_mod.1.weight", 8)), says[3], 1);
+    CHECK_OK(nino_inspect_file(path, &i, &err), err);
+    CHECK_STR(i.parts[0].family, "qwen_image");
     CHECK_STR(i.arch_hint, "");
     nino_inspect_release(&i);
 

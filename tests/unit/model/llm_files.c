@@ -461,6 +461,34 @@ static void misused(void)
     }
 }
 
+// Mistral's tokenizer without a special token of the template: it is not read letter by letter.
+static void without_marks(void)
+{
+    static const char *const marks[] = { "[INST]", "[/SYSTEM_PROMPT]" };
+    char path[400], *data;
+    size_t len;
+    snprintf(path, sizeof(path), "%s/few.safetensors", dir.path);
+    for (int i = 0; i < 2; i++) {
+        const size_t n = strlen(marks[i]);
+        CHECK_OK(nino_file_read("tests/data/models/text_encoders/"
+                                "mistral3_tiny_fp8_e4m3fn.safetensors",
+                                1 << 24, false, &data, &len, &err),
+                 err);
+        char *at = memmem(data, len, marks[i], n);
+        CHECK(at);
+        at[n - 2] = 'x';
+        CHECK_OK(nino_file_save(dir.path, "few.safetensors", false, data, len, &err), err);
+        nino_weights *w = test_open("%s", path);
+        nino_clip *c = load(w, NULL, NINO_CLIP_FLUX2_DEV);
+        CHECK(encode(c, &(nino_clip_text){ .all = "a cat" }) == NINO_ERR_FORMAT);
+        CHECK_STR(err.kind, "model");
+        CHECK(strstr(err.msg, "this tokenizer has no [") && strstr(err.msg, marks[i]));
+        nino_clip_unref(&c);
+        nino_weights_unref(&w);
+        free(data);
+    }
+}
+
 int main(void)
 {
     static const char *const files[] = { "full.safetensors",     "small.safetensors",
@@ -486,6 +514,7 @@ int main(void)
     dialects();
     malformed();
     misused();
+    without_marks();
     test_services_close(&services_data);
     test_dir_remove(&dir, files);
     return 0;

@@ -17,7 +17,7 @@ static const char *const names[] = { "",
                                      "4096x3x1/64x1x1/5000",
                                      "128x1x1//",
                                      "bad \xff byte" };
-static const char *name_of(void *priv, uint32_t id)
+static inline const char *name_of(void *priv, uint32_t id)
 {
     (void) priv;
     return id < sizeof(names) / sizeof(names[0]) ? names[id] : "";

@@ -119,8 +119,8 @@ static void ranges(void)
     TAKES("ImageFromBatch+", "start=9|length=3", 4, 0, "3");
     TAKES("MaskFromBatch+", "start=1|length=2", 4, 0, "1 2");
     TAKES("GetImageRangeFromBatch", "start_index=-1|num_frames=2", 4, 0, "2 3");
-    begin("GetImageRangeFromBatch", "start_index=3|num_frames=2", 4);
-    node_fails("range", "num_frames");
+    TAKES("GetImageRangeFromBatch", "start_index=3|num_frames=2", 4, 0, "3");
+    TAKES("GetImageRangeFromBatch", "start_index=-1|num_frames=9", 4, 0, "0 1 2 3");
     begin("GetImageRangeFromBatch", "start_index=4", 4);
     node_fails("range", "start_index");
     TAKES("GetLatentRangeFromBatch", "start_index=1|num_frames=-1", 4, 0, "1 2 3");
@@ -144,7 +144,7 @@ static void joins(void)
     node_give("image_2", batch(NINO_PORT_IMAGE, 1, 5));
     node_give("image_4", batch(NINO_PORT_IMAGE, 1, 9));
     node_go();
-    CHECK_STR(entries(0), "1 2 5 0 9"); // zeros for the third
+    CHECK_STR(entries(0), "1 2 5 0 0 9"); // zeros for the third, as many as the first has
     node_new("ImageBatchMultiple+");
     node_give("image_1", batch(NINO_PORT_IMAGE, 1, 1));
     node_give("image_3", node_image(node_ramp(SHAPE(1, 4, 4, 3), 0)));

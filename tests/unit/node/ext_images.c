@@ -109,6 +109,9 @@ static void resizes(void)
     picture("get_image_size", 1, 8, 10);
     node_go();
     CHECK(node.out[1]->u.i == 10 && node.out[2]->u.i == 8);
+    ext_set("keep_proportion=true|divisible_by=7"); // the other picture's size is taken as it is
+    node_go();
+    CHECK(node.out[1]->u.i == 10 && node.out[2]->u.i == 8);
     SIZED("ImageResizeKJv2", "width=33|height=0", 4, 6, 4, 32);
     SIZED("ImageResizeKJv2", "width=30|height=40|keep_proportion=resize", 4, 6, 20, 30);
     SIZED("ImageResizeKJv2", "width=30|height=40|keep_proportion=pad", 4, 6, 40, 30);
@@ -129,10 +132,12 @@ static void resizes(void)
     SIZED("Image Resize (rgthree)", "measurement=percentage|width=50|height=0", 4, 6, 2, 3);
     SIZED("ConstrainImage|pysssss", "max_width=3|max_height=4", 4, 6, 2, 3);
     SIZED("ConstrainImage|pysssss", "max_width=3|max_height=4|min_height=4", 4, 6, 4, 3);
+    SIZED("ConstrainImage|pysssss", "max_width=9|max_height=9|min_width=2", 4, 6, 4, 6);
+    SIZED("ConstrainImageforVideo|pysssss", "max_width=12|max_height=9", 4, 6, 8, 12);
     SIZED("ConstrainImageforVideo|pysssss", "max_width=3|max_height=4|crop_if_required=yes", 4, 6,
           2, 3);
     SIZED("easy imageScaleDownToSize", "size=3", 4, 6, 2, 3);
-    SIZED("easy imageScaleDownToSize", "size=3|mode=false", 4, 6, 3, 4); // 4.5 is rounded to even
+    SIZED("easy imageScaleDownToSize", "size=3|mode=false", 4, 6, 3, 4); // of 4.5
     SIZED("easy imageScaleDownToSize", "size=9", 4, 6, 4, 6);
     SIZED("easy imageScaleToNormPixels", "scale_by=1.5", 16, 20, 24, 24);
     SIZED("Image Resize", "mode=resize|resize_width=9|resize_height=8|supersample=false", 4, 6, 8,

@@ -145,15 +145,15 @@ static void values(void)
     node_give("mask", node_mask(A(SHAPE(1, 1, 3), 0, 0.25f, 0.5f)));
     node_go();
     EXPECT(node_out_mask(0), SHAPE(1, 1, 3), 1e-6f, 0.2f, 0.5f, 0.8f);
-    nino_array *m = node_array(SHAPE(1, 2, 24), NULL, 0); // the rectangle is columns 3 to 20
-    nino_array_f32(m)[3] = nino_array_f32(m)[20] = 0.5f;
+    nino_array *m = node_array(SHAPE(1, 2, 28), NULL, 0); // the rectangle is columns 1 to 26
+    nino_array_f32(m)[1] = nino_array_f32(m)[26] = 0.5f;
     node_new("BlockifyMask");
     ext_set("block_size=8");
     node_give("masks", node_mask(m));
-    node_go(); // blocks 3-10, 11-18, 19-20; the middle one has nothing
-    for (int x = 0; x < 24; x++)
+    node_go(); // of 26, three blocks: 1-8, 9-16, 17-26; the middle one has nothing
+    for (int x = 0; x < 28; x++)
         CHECK(nino_array_f32(node_out_mask(0))[x] ==
-              ((x >= 3 && x <= 10) || x == 19 || x == 20 ? 1 : 0));
+              ((x >= 1 && x <= 8) || (x >= 17 && x <= 26) ? 1 : 0));
     node_new("MaskFromList+");
     ext_set("width=1|height=2|str_values=0.5, 2|values=0.25");
     node_go();

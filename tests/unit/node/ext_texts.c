@@ -13,6 +13,7 @@ static void texts(void)
     GIVES("CR Text Concatenate", "separator=, |text1='a'|text2='b'", 0, "a, b");
     GIVES("JoinStringMulti", "inputcount=3|delimiter=+|string_1='a'|string_2='b'|string_3='c'", 0,
           "a+b+c");
+    GIVES("JoinStringMulti", "inputcount=3|delimiter=+|string_1='a'|string_3='c'", 0, "a+c");
     GIVES("JoinStringMulti", "inputcount=2|return_list=true|string_1='a'|string_2='b'", 0,
           "['a', 'b']");
     GIVES("Text Find and Replace", "text='aXbX'|find=X|replace=--", 0, "a--b--");
@@ -28,7 +29,7 @@ static void lines(void)
 {
     GIVES("easy promptLine", "prompt=a\n \nb\nc|start_index=1|max_rows=1", 0, "['b']");
     GIVES("easy promptLine", "prompt=a\n\nb|remove_empty_lines=false", 0, "['a', '', 'b']");
-    REFUSES("easy promptLine", "prompt=a|start_index=1", "range", "start_index");
+    GIVES("easy promptLine", "prompt=a\nb\n\n|start_index=7", 0, "['b']"); // the last
     GIVES("CR Prompt List", "prepend_text=<|append_text=>|multiline_text=a\nb", 0,
           "['<a>', '<b>']");
     GIVES("CR Prompt List", "prepend_text=<|append_text=>|multiline_text=a\nb", 1, "['a', 'b']");

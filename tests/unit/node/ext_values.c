@@ -41,6 +41,9 @@ static void constants(void)
     }
     for (size_t i = 0; i < sizeof(bools) / sizeof(bools[0]); i++)
         GIVES(bools[i], "value=true", 0, "True");
+    GIVES("BOOLConstant", "", 0, "True");
+    GIVES("easy boolean", "", 0, "False");
+    GIVES("StringConstantMultiline", "string= a\nb\n|strip_newlines=true", 0, "ab");
     GIVES("StringConstantMultiline", "string= one \n\ntwo|strip_newlines=true", 0, "one two");
     GIVES("StringConstantMultiline", "string= one \ntwo|strip_newlines=false", 0, " one \ntwo");
 }

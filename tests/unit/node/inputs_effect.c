@@ -29,6 +29,8 @@ static const char *const presets[][2] = {
     { "Image Resize", "supersample=false" },
     { "Image Resize", "resize_width=40" },
     { "Image Resize", "resize_height=30" },
+    { "ConstrainImage|pysssss", "max_width=40" },
+    { "ConstrainImage|pysssss", "min_height=70" },
     { "GrowMaskWithBlur", "expand=3" },
     { "MaskFromColor+", "threshold=127" },
 };
@@ -81,6 +83,8 @@ static const char *const elsewhere[][3] = {
     { "ImageResizeKJ", "height", "no picture to take the size of" },
     { "ImageResizeKJ", "upscale_method", "no picture to take the size of" },
     { "ImageResizeKJ", "keep_proportion", "no picture to take the size of" },
+    { "GetImageRangeFromBatch", "num_frames", "several pictures" },
+    { "ImageResizeKJ", "divisible_by", "no picture to take the size of" },
     { "ImageResizeKJ", "crop", "no picture to take the size of" },
     { "ConstrainImage|pysssss", "max_height", "limits of another aspect ratio" },
     { "ConstrainImage|pysssss", "min_width", "limits of another aspect ratio" },

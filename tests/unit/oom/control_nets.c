@@ -93,6 +93,7 @@ int main(void)
     check("control_sdxl_union", 4, 40, 48, false);
     check("control_t2i_light", 4, 8, 0, false);
     check("control_flux_union", 16, 32, 32, true);
+    check("control_sd3", 16, 40, 24, true);
     nino_error err = { 0 };
     nino_diffusion *d = NULL;
     nino_weights *w = test_open("tests/data/synth/sdxl_unet_ch32.safetensors");

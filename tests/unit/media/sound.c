@@ -1,0 +1,170 @@
+// Sounds out and in: FLAC files come back within their 16 bits with their tags; a video's sound is
+// the one that it was given; files without one; what cannot be written.
+#include <fcntl.h>
+#include <math.h>
+#include <unistd.h>
+
+#include "core/base/file.h"
+#include "core/media/video.h"
+#include "tests/vae.h"
+
+static nino_error err;
+static test_dir dir;
+
+static nino_sound tone(int rate, int64_t channels, int64_t n)
+{
+    nino_sound s = { nino_array_create(NINO_F32, NINO_SHAPE(2, channels, n)), rate };
+    CHECK(s.wave);
+    for (int64_t i = 0; i < 2 * channels * n; i++) { // each row has a pitch of its own
+        const int row = (int) (i / n);
+        const double turns = (110.0 + 55.0 * row) * (double) (i % n) / rate;
+        nino_array_f32(s.wave)[i] = 0.8f * (float) sin(2 * M_PI * turns);
+    }
+    return s;
+}
+
+static int open_file(const char *name)
+{
+    char path[128];
+    snprintf(path, sizeof(path), "%s/%s", dir.path, name);
+    const int fd = open(path, O_RDONLY);
+    CHECK(fd >= 0);
+    return fd;
+}
+
+// Largest difference from row `row` of the batch on, of the samples first .. n.
+static double off(const nino_sound *got, const nino_sound *want, int64_t row, int64_t first,
+                  int64_t n)
+{
+    const int64_t c = got->wave->shape.dim[1], had = got->wave->shape.dim[2];
+    const int64_t all = want->wave->shape.dim[2];
+    double worst = 0;
+    CHECK(n <= had && n <= all);
+    for (int64_t k = 0; k < c; k++)
+        for (int64_t i = first; i < n; i++)
+            worst = fmax(worst, fabs((double) nino_array_f32(got->wave)[k * had + i] -
+                                     (double) nino_array_f32(want->wave)[(row + k) * all + i]));
+    return worst;
+}
+
+static void flac(void)
+{
+    static const nino_meta text = { "prompt", "{\"1\":\"\u00e9\"}", 10 };
+    for (int channels = 1; channels <= 2; channels++) {
+        nino_sound s = tone(22050, channels, 10007), got;
+        nino_file_writer *file = NULL;
+        CHECK_OK(nino_file_writer_open(dir.path, "a.flac", true, &file, &err), err);
+        nino_array_f32(s.wave)[(channels * 10007) + 5] = 1.5f; // is cut
+        CHECK_OK(nino_sound_write(file, &s, 1, &text, 1, &err), err);
+        CHECK_OK(nino_file_writer_commit(&file, false, &err), err);
+        nino_array_f32(s.wave)[(channels * 10007) + 5] = 32767 / 32768.0f;
+        int fd = open_file("a.flac");
+        CHECK_OK(nino_sound_read(fd, "a.flac", false, &got, &err), err);
+        CHECK(got.rate == 22050 && got.wave->shape.dim[0] == 1);
+        CHECK(got.wave->shape.dim[1] == channels && got.wave->shape.dim[2] == 10007);
+        const double far = off(&got, &s, channels, 0, 10007);
+        printf("  FLAC, %d channels: %.2f of the 16 bits' steps\n", channels, far * 32768);
+        CHECK(far <= 0.51 / 32768);
+        nino_sound_release(&got);
+        CHECK_OK(nino_sound_read(fd, "a.flac", true, &got, &err), err); // as long, and silent
+        CHECK(llabs(got.wave->shape.dim[2] - 10007) <= 2 && nino_array_f32(got.wave)[50] == 0);
+        nino_sound_release(&got);
+        close(fd);
+        char *data = NULL, path[128];
+        size_t len = 0;
+        nino_video_info info;
+        snprintf(path, sizeof(path), "%s/a.flac", dir.path);
+        CHECK_OK(nino_file_read(path, 1 << 24, false, &data, &len, &err), err);
+        CHECK_OK(nino_video_tags(data, len, "a.flac", &info, &err), err);
+        const nino_text *t = nino_texts_find(&info.texts, "prompt");
+        CHECK(t && !strcmp(t->value, "{\"1\":\"\u00e9\"}"));
+        nino_video_info_release(&info);
+        free(data);
+        nino_sound_release(&s);
+    }
+}
+
+static nino_status clip(const nino_sound *s, const char *name)
+{
+    const nino_video_params p = {
+        .format = NINO_VIDEO_MP4, .width = 32, .height = 32, .fps = 10, .sound = s
+    };
+    uint8_t rgb[32 * 32 * 3] = { 0 };
+    nino_file_writer *file = NULL;
+    nino_video *v = NULL;
+    CHECK_OK(nino_file_writer_open(dir.path, name, true, &file, &err), err);
+    memset(&err, 0, sizeof(err));
+    nino_status st = nino_video_create(file, &p, &v, &err);
+    for (int i = 0; i < 5 && !st; i++)
+        st = nino_video_add(v, rgb, &err);
+    if (!st)
+        st = nino_video_finish(&v, &err);
+    nino_video_abort(&v);
+    if (!st)
+        CHECK_OK(nino_file_writer_commit(&file, false, &err), err);
+    nino_file_writer_abort(&file);
+    return st;
+}
+
+// AAC loses a little of tones, and more of their first block.
+static void videos(void)
+{
+    nino_sound s = tone(24000, 2, 12000), got;
+    CHECK_OK(clip(&s, "b.mp4"), err);
+    int fd = open_file("b.mp4");
+    CHECK_OK(nino_sound_read(fd, "b.mp4", false, &got, &err), err);
+    CHECK(got.wave && got.rate == 24000 && got.wave->shape.dim[1] == 2);
+    printf("  AAC: %lld samples of 12000, off by %.4f\n", (long long) got.wave->shape.dim[2],
+           off(&got, &s, 0, 1024, 12000));
+    CHECK(got.wave->shape.dim[2] >= 12000 && got.wave->shape.dim[2] < 12000 + 2048);
+    CHECK(off(&got, &s, 0, 1024, 12000) < 0.06);
+    nino_array *frames = NULL;
+    nino_video_info info;
+    CHECK_OK(nino_video_read(fd, "b.mp4", &info, &frames, &err), err);
+    CHECK(frames->shape.dim[0] == 5 && fabs(info.fps - 10) < 0.01);
+    nino_array_unref(&frames);
+    nino_video_info_release(&info);
+    nino_sound_release(&got);
+    close(fd);
+    CHECK_OK(clip(NULL, "c.mp4"), err); // silent
+    fd = open_file("c.mp4");
+    CHECK_OK(nino_sound_read(fd, "c.mp4", false, &got, &err), err);
+    CHECK(!got.wave);
+    close(fd);
+    nino_sound_release(&s);
+    s = tone(24000, 3, 100);
+    CHECK(clip(&s, "d.mp4") == NINO_ERR_UNSUPPORTED && strstr(err.msg, "3 channels"));
+    nino_sound_release(&s);
+    s = tone(1234567, 1, 100);
+    CHECK(clip(&s, "d.mp4") && err.msg[0] && !strchr(err.msg, '\n'));
+    nino_sound_release(&s);
+}
+
+static void damaged(void)
+{
+    nino_sound got;
+    nino_file_writer *file = NULL;
+    CHECK_OK(nino_file_writer_open(dir.path, "e.flac", true, &file, &err), err);
+    CHECK_OK(nino_file_writer_write(file, "no sound", 8, &err), err);
+    CHECK_OK(nino_file_writer_commit(&file, false, &err), err);
+    const int fd = open_file("e.flac");
+    memset(&err, 0, sizeof(err));
+    CHECK(nino_sound_read(fd, "e.flac", false, &got, &err) == NINO_ERR_FORMAT && !got.wave);
+    CHECK(!strcmp(err.where, "e.flac") && !strchr(err.msg, '\n'));
+    close(fd);
+}
+
+int main(void)
+{
+    static const char *const files[] = { "a.flac", "b.mp4", "c.mp4", "e.flac", NULL };
+    if (!nino_video_codec(NINO_VIDEO_MP4, NULL)) {
+        printf("no FFmpeg here\n");
+        return 77;
+    }
+    dir = test_dir_create();
+    flac();
+    videos();
+    damaged();
+    test_dir_remove(&dir, files);
+    return 0;
+}
