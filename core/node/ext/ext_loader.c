@@ -198,7 +198,11 @@ typedef struct kj_gguf_params {
 
 static nino_status kj_gguf_run(nino_run *r, nino_error *err)
 {
-    return load_model(r, ((const kj_gguf_params *) r->params)->model_name, "default", err);
+    const kj_gguf_params *p = r->params;
+    if (p->extra_model_name && strcmp(p->extra_model_name, "none") != 0)
+        return nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "value", "extra_model_name",
+                              "only none is supported: one file holds the model");
+    return load_model(r, p->model_name, "default", err);
 }
 
 NINO_NODE(
@@ -209,8 +213,7 @@ NINO_NODE(
                             .help = "A file of models/diffusion_models or models/unet"),
                 NINO_P_FILE(kj_gguf_params, extra_model_name, "diffusion_models",
                             .extra = NINO_WORDS("none"), .label = "More",
-                            .help = "Accepted for compatibility, nothing here depends on it",
-                            .is_inert = true),
+                            .help = "Only none is supported"),
                 NINO_P_ENUM(kj_gguf_params, dequant_dtype,
                             NINO_WORDS("default", "target", "float32", "float16", "bfloat16"), 0,
                             .label = "Dequant dtype",
