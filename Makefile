@@ -3,6 +3,7 @@
 #   make                 library, CLI, app        make check       all tests (make check-long: the long ones too)
 #   make demo            a picture and a clip     make bench       speed, as ratios against other libraries
 #   make lint            style and static checks  make format      rewrite with clang-format
+#   make check-tsan      what threads share, under ThreadSanitizer
 #   make fuzz FUZZ=json TIME=60   a parser under libFuzzer (ENGINE=afl: AFL++); FUZZ=all: every one in turn
 #   make install DESTDIR=... PREFIX=/usr          make uninstall   with the same: takes away what that put there
 #   make deps            install the Debian packages that are missing
@@ -140,7 +141,7 @@ lib_LIBS := $(core_LIBS) $(if $(filter 1,$(CL)),-lnettle)
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 
-.PHONY: all doc docs abi lint-abi pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-headers fuzz fuzz-run tests bench bench-all lint format install uninstall stage FORCE shots plans clocks tiles clean deps deps-check deps-long deps-lint deps-bench demo
+.PHONY: all doc docs abi lint-abi pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-tsan check-races check-headers fuzz fuzz-run tests bench bench-all lint format install uninstall stage FORCE shots plans clocks tiles clean deps deps-check deps-long deps-lint deps-bench demo
 .DELETE_ON_ERROR:
 .SECONDARY:
 .DEFAULT_GOAL := all
@@ -268,6 +269,18 @@ check-all: all tests check-headers
 check-long: deps-long
 	$(Q)$(MAKE) $(all_CPUS) --no-print-directory all tests check-headers
 	$(Q)NINODES_TEST_LONG=1 tests/run.py $(B) $(tests_ALL)
+	$(Q)$(MAKE) --no-print-directory check-tsan TIMES=3
+# What several threads do, under ThreadSanitizer, TIMES times each: rings and readers, the socket and its viewers, worker
+# and queue, jobs that are paused and cancelled, reading ahead, the compiler's threads.
+TIMES ?= 1
+race_SRC := $(addprefix tests/,unit/event/ring.c unit/event/sensor.c unit/monitor/serve.c unit/monitor/control.c \
+	unit/monitor/totals.c unit/run/worker.c unit/run/many_jobs.c unit/op/stream.c unit/op/pool.c unit/op/weight.c \
+	unit/cl/queue.c unit/cl/cancel.c unit/cl/cache.c unit/cl/load.c workflow/attach.c workflow/cancel.c workflow/pause.c \
+	workflow/results.c)
+check-tsan: deps-check
+	$(Q)$(MAKE) $(all_CPUS) --no-print-directory SANITIZE=thread GUI=0 check-races
+check-races: $(call bin,$(filter $(race_SRC),$(test_SRC)))
+	$(Q)tests/run.py $(B) $(foreach i,$(shell seq $(TIMES)),$^)
 # A parser under an engine that looks for new ways through it, with ASan and UBSan: TIME seconds from the target's own
 # seeds, what failed before, and what earlier runs have found (which stays in the build folder). An input that fails is
 # named crash-*, timeout-* or oom-*: put into tests/data/fuzz/NAME it is tried by every `make check`.

@@ -94,6 +94,23 @@ INLINE void soften(local float16 *s, int kc, local float16 *o, local float *top,
     *total = sum;
 }
 
+#if BIAS
+// Whether none of nq queries sees any of kc keys: half of the blocks where each sees those before it.
+INLINE int all_hidden(global const float *bias, long ld, int nq, int kc)
+{
+    for (int r = 0; r < nq; r++, bias += ld) {
+        int j = 0;
+        for (; j + 16 <= kc; j += 16)
+            if (any(!(load16_f32(bias + j) <= -FLT_MAX)))
+                return 0;
+        for (; j < kc; j++)
+            if (!(bias[j] <= -FLT_MAX))
+                return 0;
+    }
+    return 1;
+}
+#endif
+
 // vs[0 .. kc)[width] = channels d .. d + width of the values of kc keys, zero beyond D.
 INLINE void values(global const T *v, long ld, int kc, int d, const int width, local float *vs)
 {
@@ -167,6 +184,10 @@ kernel WG1 void attention(const int first, global const T *restrict query, const
     }
     for (int k0 = 0; k0 < Tk; k0 += BK) {
         const int kc = min(BK, Tk - k0);
+#if BIAS
+        if (all_hidden(bias + k0, (long) bias_q * Tk, bias_q ? nq : 1, kc))
+            continue;
+#endif
         for (int p = 0; p < kc; p += NR)
             for (int r = 0; r < nq; r += MR)
                 tile_scores(D, qs + r * LDQ, LDQ, (global const float16 *) (Kp + (long) (k0 + p) * D),

@@ -157,13 +157,15 @@ static void plant_special(const nino_check_case *c, nino_array *a)
             v[p * k + k - 1] = p % 5 == 3 ? 0 : fabsf(v[p * k + k - 1]) + 0.5f;
 }
 
-// Attention's bias hides some keys, and all of them from the first and perhaps more queries.
+// Attention's bias hides some keys, and all of them from the first and perhaps more queries. Of many
+// keys it hides the first or the second 128 from all, which a kernel may leave out.
 static void plant_mask(nino_array *a)
 {
     const int64_t keys = a->shape.dim[3], n = nino_shape_count(&a->shape);
+    const int64_t hidden = keys < 200 ? -1 : keys < 300;
     float *v = nino_array_f32(a);
     for (int64_t i = 0; i < n; i++)
-        if (i % 7 == 3 || (n > keys && i / keys % 5 == 0))
+        if (i % 7 == 3 || i % keys / 128 == hidden || (n > keys && i / keys % 5 == 0))
             v[i] = i % 2 ? -INFINITY : -FLT_MAX;
 }
 

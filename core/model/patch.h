@@ -13,6 +13,7 @@ typedef enum nino_patch_kind {
     NINO_PATCH_RENORM,       // RenormCFG. v: noise below which there is guidance, longest
     NINO_PATCH_LINEAR_CFG,   // VideoLinearCFGGuidance. v: guidance of the first picture
     NINO_PATCH_TRIANGLE_CFG, // VideoTriangleCFGGuidance. v: the lowest guidance
+    NINO_PATCH_PERP_NEG,     // PerpNeg. v: strength of the negative side; empty
     // Done to the two sides before that, in order.
     NINO_PATCH_TCFG,
     NINO_PATCH_APG,     // v: eta, norm_threshold, momentum
@@ -54,6 +55,7 @@ typedef struct nino_patch {
     bool ends_before;  // the end itself is no part of it
     uint64_t doubles, singles;       // blocks, a bit each, as nino_skip has them
     int filter[2];                   // nino_filter: down, up
+    struct nino_cond *empty;         // PERP_NEG: the empty prompt; owned reference
     struct nino_image_prompt *image; // owned reference; core/model/ip_adapter/ip_adapter.h
 } nino_patch;
 

@@ -27,7 +27,7 @@ typedef struct sampling {
     uint64_t start_ns, start_load_ns;
     nino_resume *resume;
     nino_guide_run other; // of the negative side's own model
-    nino_guider other_guider;
+    nino_guider other_guider, patched_guider;
     nino_guide_run spared; // what is taken from there, walked on a plan of the device
     int n_computed;        // evaluations since the last step that was told
     int n_taken;           // steps that were
@@ -562,6 +562,23 @@ end:
     return st;
 }
 
+// The guider, or what the last of a model's patches that make one of two sides wants in its place.
+static const nino_guider *patched_guider(const nino_guider *g, nino_guider *to)
+{
+    const nino_patch *last = NULL;
+    for (int i = 0; i < g->model->n_patches; i++)
+        if (g->model->patch[i].kind <= NINO_PATCH_PERP_NEG)
+            last = &g->model->patch[i];
+    if (g->kind != NINO_GUIDE_CFG || !last || last->kind != NINO_PATCH_PERP_NEG)
+        return g;
+    *to = *g;
+    to->kind = NINO_GUIDE_PERP_NEG;
+    to->middle = last->empty;
+    to->cfg2 = last->v[0];
+    to->is_patched = true;
+    return to;
+}
+
 nino_status nino_sample_latent(nino_stream *s, const nino_sample_params *p, nino_array **out,
                                nino_array **denoised, nino_error *err)
 {
@@ -571,7 +588,7 @@ nino_status nino_sample_latent(nino_stream *s, const nino_sample_params *p, nino
         return sample_latent_no_memory(err);
     run->p = p;
     run->run = (nino_guide_run){ .s = s,
-                                 .guider = p->guider,
+                                 .guider = patched_guider(p->guider, &run->patched_guider),
                                  .net = m->net,
                                  .sampling = m->sampling,
                                  .one_by_one = p->one_by_one,

@@ -86,6 +86,29 @@ static bool take_port(emit *e, int32_t instance, const nino_ui_port *p)
     return true;
 }
 
+static bool is_bound(const nino_ui_widgets *w, const char *name)
+{
+    for (int32_t i = 0; i < w->n; i++)
+        if (!strcmp(w->list[i].name, name))
+            return true;
+    return false;
+}
+
+// Values that instances keep for widgets which the node's own list, a short one, does not reach.
+static bool take_overrides(emit *e, int32_t instance, int32_t node, const nino_ui_widgets *bound)
+{
+    nino_ui_widgets all;
+    if (!nino_ui_bind(e->ui, &e->ui->nodes[node], NULL, 0, &all))
+        return false;
+    for (int32_t i = 0; i < all.n; i++) {
+        const char *name = all.list[i].name;
+        nino_json *v = is_bound(bound, name) ? NULL : nino_ui_override(e->ui, instance, node, name);
+        if (v && !ui_api_set_input(e, (input){ name, v, 0, NINO_UI_NONE, 0 }))
+            return false;
+    }
+    return true;
+}
+
 static bool collect_inputs(emit *e, int32_t instance, int32_t node)
 {
     const nino_ui_node *n = &e->ui->nodes[node];
@@ -101,6 +124,8 @@ static bool collect_inputs(emit *e, int32_t instance, int32_t node)
         if (value && !ui_api_set_input(e, (input){ w.list[i].name, value, 0, NINO_UI_NONE, 0 }))
             return false;
     }
+    if (!take_overrides(e, instance, node, &w))
+        return false;
     for (int32_t i = 0; i < n->n_ports; i++)
         if (!take_port(e, instance, &n->ports[i]))
             return false;

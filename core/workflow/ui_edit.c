@@ -74,18 +74,6 @@ static nino_ui_port *connected_port(const nino_ui_node *n, const char *key)
     return NULL;
 }
 
-// Values of an instance are found by the names of its inputs: one without a name, which no editor
-// writes, must keep its link.
-static bool is_from_unnamed(const edit *e, const nino_ui_port *port)
-{
-    const nino_ui_link *l = port && port->link >= 0 ? &e->ui->links[port->link] : NULL;
-    if (!l || l->origin != NINO_UI_OUTER)
-        return false;
-    const nino_json *in = nino_json_at(e->ui->scopes[e->node->scope].inputs, (uint32_t) l->slot);
-    const char *name = nino_json_str(nino_json_get(in, "name"));
-    return !name || !*name;
-}
-
 // ---- places ----------------------------------------------------------------------------------
 
 static nino_ui_place *ui_edit_find_place(const nino_ui *ui, int32_t i, const char *key)
@@ -345,8 +333,6 @@ nino_status nino_ui_set(nino_ui *ui, int32_t i, const char *key, const char *jso
     if (s->is_group || s->n_instances > 1)
         return refuse(&e, "%.60s is used %d times and has one value", s->name, s->n_instances);
     nino_ui_port *port = connected_port(e.node, key);
-    if (is_from_unnamed(&e, port))
-        return refuse(&e, "it comes through an input without a name");
     nino_status st = write_widget(&e, &value);
     if (st == NINO_OK && port)
         st = ui_edit_cut(&e, port);

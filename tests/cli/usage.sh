@@ -53,7 +53,7 @@ expect 2 "$N" completion tcsh
 expect 2 "$N" trace frob x
 expect 2 "$N" nodes VAEDecod
 said 'did you mean VAEDecode?'
-expect 2 "$N" nodes PerpNeg
+expect 2 "$N" nodes GLIGENLoader
 said 'known, but not supported yet'
 expect 1 sh -c "'$N' help >/dev/full"
 said 'stdout:'

@@ -159,30 +159,43 @@ static void test_override(void)
     end_setup(&s, p, n);
 }
 
-static void test_perp_neg(void)
+// The guider's way, and that of a model's patch.
+static void test_perp_neg(bool is_patch)
 {
     nino_cond *p = cond_of(1, 4, 1), *n = cond_of(1, 4, -1), *none = cond_of(1, 4, 0.2);
     setup s = setup_of(p, n, 5);
     static double empty[N];
-    s.g.kind = NINO_GUIDE_PERP_NEG;
-    s.g.middle = none;
-    s.g.cfg2 = 1.3;
+    if (is_patch) {
+        patch(&s, (nino_patch){ .kind = NINO_PATCH_RESCALE, .v = { 0.7 } }); // the last one counts
+        patch(&s, (nino_patch){ .kind = NINO_PATCH_PERP_NEG, .v = { 1.3 }, .empty = none });
+    } else {
+        s.g.kind = NINO_GUIDE_PERP_NEG;
+        s.g.middle = none;
+        s.g.cfg2 = 1.3;
+    }
     patch(&s, (nino_patch){ .kind = NINO_PATCH_EPSILON, .v = { 1.1 } });
-    evaluate(&s, x);
-    sides(&s, p, n, 0, (nino_skip){ 0 });
-    spot_of(2, none->entry, 1);
-    oracle(&spots[2], 1, x, 1, s.sigma, empty);
-    double dot = 0, square = 0;
-    for (int i = 0; i < N; i++) {
-        dot += (neg[i] - empty[i]) * (pos[i] - empty[i]);
-        square += (pos[i] - empty[i]) * (pos[i] - empty[i]);
+    for (int one = 0; one <= is_patch; one++) { // with a guidance of 1 its negative side is 0
+        const double cfg = one ? 1 : 5;
+        s.g.cfg = cfg;
+        evaluate(&s, x);
+        CHECK(net.call[0].x.dim[0] == 3 - one);
+        sides(&s, p, n, 0, (nino_skip){ 0 });
+        for (int i = 0; i < N && one; i++)
+            neg[i] = 0;
+        spot_of(2, none->entry, 1);
+        oracle(&spots[2], 1, x, 1, s.sigma, empty);
+        double dot = 0, square = 0;
+        for (int i = 0; i < N; i++) {
+            dot += (neg[i] - empty[i]) * (pos[i] - empty[i]);
+            square += (pos[i] - empty[i]) * (pos[i] - empty[i]);
+        }
+        for (int i = 0; i < N; i++) {
+            const double a = pos[i] - empty[i], b = neg[i] - empty[i] - dot / square * a;
+            const double out = empty[i] + cfg * (a - 1.3 * b);
+            want[i] = (double) x[i] - ((double) x[i] - out) / 1.1;
+        }
+        compare(want, N, 1e-4);
     }
-    for (int i = 0; i < N; i++) {
-        const double a = pos[i] - empty[i], b = neg[i] - empty[i] - dot / square * a;
-        const double out = empty[i] + 5 * (a - 1.3 * b);
-        want[i] = (double) x[i] - ((double) x[i] - out) / 1.1;
-    }
-    compare(want, N, 1e-4);
     end_setup(&s, p, n);
     nino_cond_unref(&none);
 }
@@ -332,7 +345,8 @@ int main(void)
     test_blocks();
     test_self_attention();
     test_override();
-    test_perp_neg();
+    test_perp_neg(false);
+    test_perp_neg(true);
     test_dual_model();
     test_caches(NINO_PATCH_EASY_CACHE);
     test_caches(NINO_PATCH_LAZY_CACHE);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/model/clip/text_encoder.h"
 #include "core/model/text_block.h"
@@ -62,12 +63,26 @@ static void fill_bias(float *bias, const nino_array *table, int64_t n, int64_t l
                 bias[row * len + k] = -FLT_MAX;
 }
 
+// The table grows with the square of the prompt: systems that promise more memory than they have
+// would end the process while it is filled.
+static bool has_room(nino_stream *s, int64_t n, int64_t heads, int64_t len)
+{
+    const double memory = (double) sysconf(_SC_PHYS_PAGES) * (double) sysconf(_SC_PAGESIZE);
+    const double bytes = (double) n * (double) heads * (double) len * (double) len * sizeof(float);
+    if (nino_stream_is_plan(s) || memory <= 0 || bytes <= memory / 2)
+        return true;
+    nino_stream_fail(s, NINO_ERR_NOMEM, "t5",
+                     "a prompt of %lld tokens needs %.1f GiB for their positions, of %.1f GiB",
+                     (long long) len, bytes / 0x1p30, memory / 0x1p30);
+    return false;
+}
+
 // [N or 1,heads,T,T]
 static nino_tensor *position_bias(nino_stream *s, const nino_array *table, const nino_shape *x,
                                   const bool *attend)
 {
     const int64_t n = attend ? x->dim[0] : 1, len = x->dim[1];
-    if (nino_stream_status(s, NULL))
+    if (nino_stream_status(s, NULL) || !has_room(s, n, table->shape.dim[1], len))
         return NULL;
     nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(n, table->shape.dim[1], len, len));
     nino_array *line = nino_array_create(NINO_F32, NINO_SHAPE(2 * len));

@@ -50,8 +50,10 @@ nino_model *nino_model_copy(const nino_model *m)
     c->refs = 1;
     nino_sampling_ref(c->sampling);
     nino_sampling_unref(&first);
-    for (int i = 0; i < c->n_patches; i++)
+    for (int i = 0; i < c->n_patches; i++) {
         nino_image_prompt_ref(c->patch[i].image);
+        nino_cond_ref(c->patch[i].empty);
+    }
     return c;
 }
 
@@ -60,6 +62,7 @@ bool nino_model_add_patch(nino_model *m, const nino_patch *p)
     if (m->n_patches == NINO_MODEL_PATCHES)
         return false;
     m->patch[m->n_patches] = *p;
+    nino_cond_ref(p->empty);
     nino_image_prompt_ref(m->patch[m->n_patches++].image);
     return true;
 }
@@ -79,8 +82,10 @@ void nino_model_unref(nino_model **pm)
     *pm = NULL;
     if (__atomic_sub_fetch(&m->refs, 1, __ATOMIC_ACQ_REL))
         return;
-    for (int i = 0; i < m->n_patches; i++)
+    for (int i = 0; i < m->n_patches; i++) {
         nino_image_prompt_unref(&m->patch[i].image);
+        nino_cond_unref(&m->patch[i].empty);
+    }
     nino_sampling_unref(&m->sampling);
     nino_diffusion_unref(&m->net);
     free(m);

@@ -1,6 +1,6 @@
 // Nodes that change what guidance is given, or which evaluations are made for it. Behaviour: ComfyUI
 // 0.33.0 comfy_extras/nodes_tcfg.py, nodes_apg.py, nodes_fresca.py, nodes_video_model.py,
-// nodes_lumina2.py, nodes_easycache.py and nodes_latent.py.
+// nodes_lumina2.py, nodes_easycache.py, nodes_perpneg.py and nodes_latent.py.
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,6 +76,29 @@ NINO_NODE(fresca, "FreSca", "FreSca", "_for_testing",
                       NINO_P_INT(fresca_params, freq_cutoff, 20, 1, 10000, 1, .label = "Cutoff",
                                  .help = "Up to this one frequencies are low")),
           NINO_RUN(fresca_run));
+
+typedef struct perp_neg_params {
+    double neg_scale;
+} perp_neg_params;
+
+static nino_status perp_neg_run(nino_run *r, nino_error *err)
+{
+    const perp_neg_params *p = r->params;
+    const nino_patch patch = { .kind = NINO_PATCH_PERP_NEG,
+                               .v = { p->neg_scale },
+                               .empty = nino_in_cond(r, 1) };
+    return nino_out_patched(r, &patch, err);
+}
+
+NINO_NODE(perp_neg, "PerpNeg", "Perp-Neg", "_for_testing",
+          "Guidance away from a negative prompt without what it shares with the positive one; "
+          "PerpNegGuider is its successor",
+          NINO_INPUTS(NINO_PORT(model, MODEL), NINO_PORT(empty_conditioning, CONDITIONING)),
+          MODEL_OUT,
+          NINO_PARAMS(perp_neg_params,
+                      NINO_P_FLOAT(perp_neg_params, neg_scale, 1, 0, 100, 0.01, .label = "Negative",
+                                   .ui_max.f = 5, .help = "How much the negative prompt counts")),
+          NINO_RUN(perp_neg_run));
 
 // ---- operations on latents -------------------------------------------------------------------
 

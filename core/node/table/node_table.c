@@ -326,6 +326,12 @@
     X(percent_sigma)        \
     X(latent_preview)       \
     X(create_video)         \
+    X(perp_neg)             \
+    X(wan_block_swap)       \
+    X(flux_kv_cache)        \
+    X(attention_backend)    \
+    X(torch_compile)        \
+    X(tome)                 \
     X(video_slice)          \
     X(load_audio)           \
     X(save_audio)           \

@@ -1,5 +1,5 @@
-// Values chosen by hand that are more than a field: seeds, free lists. Behaviour of ComfyUI's
-// nodes_primitive.py and nodes_custom_combo.py.
+// Values chosen by hand that are more than a field: seeds, free lists; nodes that hand a network on.
+// Behaviour of ComfyUI's nodes_primitive.py and nodes_custom_combo.py.
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,6 +78,47 @@ NINO_NODE(clip_device, "SelectCLIPDevice", "Select CLIP Device", "advanced/multi
 NINO_NODE(vae_device, "SelectVAEDevice", "Select VAE Device", "advanced/multigpu", DEVICE_HELP,
           NINO_INPUTS(NINO_PORT(vae, VAE)), NINO_OUTPUTS(NINO_PORT(VAE, VAE)),
           DEVICE_ROW("default"), NINO_RUN(pass_run));
+
+// ---- what makes ComfyUI faster, and nothing different ------------------------------------------
+
+typedef struct inert_params {
+    int64_t attention, backend;
+} inert_params;
+
+#define INERT_MODEL NINO_INPUTS(NINO_PORT(model, MODEL)), NINO_OUTPUTS(NINO_PORT(MODEL, MODEL))
+#define INERT_HELP "Hands the model on: "
+
+NINO_NODE(wan_block_swap, "wanBlockSwap", "wanBlockSwap", "advanced/model",
+          INERT_HELP "weights move as the run's memory needs it", INERT_MODEL, NINO_RUN(pass_run));
+NINO_NODE(flux_kv_cache, "FluxKVCache", "Flux KV Cache", "advanced/model",
+          INERT_HELP "keys and values of reference pictures are made anew in every step",
+          INERT_MODEL, NINO_RUN(pass_run));
+NINO_NODE(attention_backend, "ModelAttentionBackend", "ModelAttentionBackend", "advanced/model",
+          INERT_HELP "kernels are chosen by the device", INERT_MODEL,
+          NINO_PARAMS(inert_params,
+                      NINO_P_ENUM(inert_params, attention, NINO_WORDS("pytorch attention"), 0,
+                                  .label = "Attention", .is_inert = true,
+                                  .help = "The schedule's own computes it here")),
+          NINO_RUN(pass_run));
+NINO_NODE(torch_compile, "TorchCompileModel", "TorchCompileModel", "_for_testing",
+          INERT_HELP "kernels are compiled anyway", INERT_MODEL,
+          NINO_PARAMS(inert_params,
+                      NINO_P_ENUM(inert_params, backend, NINO_WORDS("inductor", "cudagraphs"), 0,
+                                  .label = "Compiler", .is_inert = true,
+                                  .help = "The device's driver compiles kernels here")),
+          NINO_RUN(pass_run));
+
+typedef struct tome_params {
+    double ratio;
+} tome_params;
+
+NINO_NODE(tome, "TomePatchModel", "TomePatchModel", "model_patches/unet",
+          "Hands the model on: elsewhere attention is of fewer tokens, which is faster and coarser",
+          INERT_MODEL,
+          NINO_PARAMS(tome_params,
+                      NINO_P_FLOAT(tome_params, ratio, 0.3, 0, 1, 0.01, .label = "Ratio",
+                                   .is_inert = true, .help = "No tokens are merged here")),
+          NINO_RUN(pass_run));
 
 // ---- ImageCompare ----------------------------------------------------------------------------
 

@@ -235,7 +235,8 @@ static void choose_sides(const nino_guide_run *r, double scale, bool has_uncond,
     for (int k = 0; k < NINO_COND_KINDS; k++)
         wanted[k] = true;
     // Guidance of 1 has no use for the negative side, unless the sampler has.
-    if ((g->kind == NINO_GUIDE_CFG || g->kind == NINO_GUIDE_DUAL_MODEL) && !has_uncond)
+    if ((g->kind == NINO_GUIDE_CFG || g->kind == NINO_GUIDE_DUAL_MODEL || g->is_patched) &&
+        !has_uncond)
         wanted[NINO_COND_NEGATIVE] = !is_one(scale) || needs_negative(r);
     if (g->kind == NINO_GUIDE_DUAL_CFG && !g->is_nested && !has_uncond && is_one(g->cfg2)) {
         wanted[NINO_COND_NEGATIVE] = false;

@@ -26,6 +26,7 @@ typedef struct nino_guider { // what travels on GUIDER links
     nino_cond *positive, *middle, *negative; // middle: DUAL_CFG's second prompt
     double cfg, cfg2;                        // cfg2 of PERP_NEG: strength of the negative side
     bool is_nested;                          // DUAL_CFG's "nested" style
+    bool is_patched; // PERP_NEG of a model's patch: at a guidance of 1 the negative side is 0
 } nino_guider;
 nino_guider *nino_guider_ref(nino_guider *g); // NULL-safe
 void nino_guider_unref(nino_guider **g);      // NULL-safe

@@ -35,7 +35,7 @@ static nino_backend *open_backend(void)
 
 static nino_stream *open_stream(nino_backend *be)
 {
-    cancel = 0;
+    __atomic_store_n(&cancel, 0, __ATOMIC_RELAXED);
     nino_stream *s =
         nino_stream_create(&(nino_stream_params){ .backend = be, .cancel = &cancel }, &err);
     CHECK_OK(s ? NINO_OK : err.code, err);
@@ -92,7 +92,7 @@ static void test_compile(nino_backend *be)
     nino_stream_destroy(&s);
     // The next one waits for it, unless it is cancelled too.
     s = open_stream(be);
-    cancel = 1;
+    __atomic_store_n(&cancel, 1, __ATOMIC_RELAXED);
     CHECK(!input(s) && nino_stream_status(s, &err) == NINO_ERR_CANCELLED);
     nino_stream_destroy(&s);
     hold(false);
@@ -145,7 +145,7 @@ static void test_wait(nino_backend *be)
     nino_ocl.clGetEventInfo = held_event;
     nino_ocl.clEnqueueNDRangeKernel = counted_launch;
     is_held = true;
-    cancel = 1;
+    __atomic_store_n(&cancel, 1, __ATOMIC_RELAXED);
     n_launches = 0;
     CHECK(!nino_download(s, x, NINO_F32));
     CHECK(nino_stream_status(s, &err) == NINO_ERR_CANCELLED);
@@ -170,7 +170,7 @@ static cl_int CL_API_CALL cancelling_launch(cl_command_queue q, cl_kernel k, cl_
                                             cl_event *event)
 {
     if (++n_launches == 3)
-        cancel = 1;
+        __atomic_store_n(&cancel, 1, __ATOMIC_RELAXED);
     return real_launch(q, k, dims, offset, global, local, n, wait, event);
 }
 
@@ -216,12 +216,12 @@ static void test_pack(nino_backend *be)
     nino_tensor *x = nino_upload(s, a, NINO_F32);
     nino_mem_stat before, after;
     nino_pool_stat(be->pool, &before);
-    cancel = 1;
+    __atomic_store_n(&cancel, 1, __ATOMIC_RELAXED);
     const nino_packed *p = nino_backend_weight(be, l.w, NINO_F32, &err);
     CHECK(!p && err.code == NINO_ERR_CANCELLED);
     nino_pool_stat(be->pool, &after);
     CHECK(after.in_use == before.in_use); // what it was packed into is free again
-    cancel = 0;
+    __atomic_store_n(&cancel, 0, __ATOMIC_RELAXED);
     x = nino_linear_op(s, x, &l);
     nino_array *out = nino_download(s, x, NINO_F32);
     CHECK(out != NULL);

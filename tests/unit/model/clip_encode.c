@@ -374,6 +374,24 @@ static void test_chroma(nino_stream *s)
     nino_clip_unref(&c);
 }
 
+// A prompt whose table of positions is larger than any memory: one line, before anything of it is filled.
+static void test_far_too_long(nino_stream *s)
+{
+    enum { WORDS = 150000 };
+    char *text = malloc(WORDS * 4 + 1);
+    nino_cond *cond = NULL;
+    nino_error e = { 0 };
+    CHECK(text);
+    for (size_t i = 0; i < WORDS; i++)
+        memcpy(text + 4 * i, "cat ", 5);
+    nino_clip *c = load(NINO_CLIP_CHROMA, file_t5, NULL, NULL);
+    CHECK(nino_clip_encode(s, c, &(nino_clip_text){ .all = text }, &cond, &e) == NINO_ERR_NOMEM);
+    CHECK(!cond && strstr(e.msg, "a prompt of ") && strstr(e.msg, "GiB for their positions"));
+    nino_stream_clear_error(s);
+    nino_clip_unref(&c);
+    free(text);
+}
+
 int main(void)
 {
     static const char *const files[] = { NULL };
@@ -389,6 +407,7 @@ int main(void)
     test_chroma(d.s);
     test_flux(d.s);
     test_wan(d.s);
+    test_far_too_long(d.s);
     test_device_close(&d);
     clip_files_close(files);
     return 0;

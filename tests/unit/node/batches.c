@@ -367,10 +367,13 @@ static void check_values(void)
     node_go();
     CHECK_STR(node.out[0]->u.string, "blue");
     CHECK(node.out[1]->u.i == 2);
-    static const char *const passes[][2] = { { "SelectModelDevice", "model" },
-                                             { "SelectCLIPDevice", "clip" },
-                                             { "SelectVAEDevice", "vae" } };
-    for (int i = 0; i < 3; i++) {
+    static const char *const passes[][2] = {
+        { "SelectModelDevice", "model" }, { "SelectCLIPDevice", "clip" },
+        { "SelectVAEDevice", "vae" },     { "wanBlockSwap", "model" },
+        { "FluxKVCache", "model" },       { "ModelAttentionBackend", "model" },
+        { "TorchCompileModel", "model" }, { "TomePatchModel", "model" },
+    };
+    for (size_t i = 0; i < sizeof(passes) / sizeof(passes[0]); i++) {
         node_new(passes[i][0]);
         node_give(passes[i][1], node_value(nino_port_find(node.run.def, passes[i][1])->type));
         node_go();

@@ -173,11 +173,11 @@ static void check_known(void)
         ROW(strcmp(all[i - 1].name, current) < 0);
         ROW(nino_known_class_find(current) == &all[i]);
     }
-    CHECK(nino_node_is_known_unsupported("PerpNeg"));
+    CHECK(nino_node_is_known_unsupported("GLIGENLoader"));
     CHECK(nino_node_is_known_unsupported("TextGenerateLTX2Prompt"));
     CHECK(!nino_node_is_known_unsupported("VAEDecode"));
     CHECK(!nino_node_is_known_unsupported("Nonsense"));
-    CHECK(!nino_node_find("PerpNeg", NULL) && !nino_node_find("", NULL));
+    CHECK(!nino_node_find("GLIGENLoader", NULL) && !nino_node_find("", NULL));
 }
 
 // Names that shipped workflows of the original extension use, and what they are here.

@@ -106,16 +106,18 @@ static void classes(void)
     CHECK(strstr(s.message, "did you mean VAEDecode?"));
     // known elsewhere: only counts where an output needs it
     CHECK_STR(
-        check("{" LOAD LATENT DECODE("['2', 0]") SAVE(
-                  "") ", '9': {'class_type': 'PerpNeg', 'inputs': {'latent_image': ['2', 0]}}}",
-              NULL),
+        check(
+            "{" LOAD LATENT DECODE("['2', 0]") SAVE(
+                "") ", '9': {'class_type': 'GLIGENLoader', 'inputs': {'latent_image': ['2', 0]}}}",
+            NULL),
         "W unsupported_class 9.|");
     CHECK_STR(check(FLOW("['5', 0]"), NULL), "E bad_link 3.samples|");
-    CHECK_STR(check("{'5': {'class_type': 'PerpNeg'}, " LOAD LATENT DECODE("['5', 0]") SAVE("") "}",
+    CHECK_STR(check("{'5': {'class_type': 'GLIGENLoader'}, " LOAD LATENT DECODE("['5', 0]")
+                        SAVE("") "}",
                     NULL),
               "E unsupported_class 5.|");
-    CHECK_STR(check("{'1': {'class_type': 'SaveAudio', 'inputs': {'audio': ['2', 0]}}, "
-                    "'2': {'class_type': 'LoadAudio'}}",
+    CHECK_STR(check("{'1': {'class_type': 'SaveAudioMP3', 'inputs': {'audio': ['2', 0]}}, "
+                    "'2': {'class_type': 'RecordAudio'}}",
                     NULL),
               "E unsupported_class 1.|E unsupported_class 2.|");
     // a former name says so once, and its old inputs say nothing
