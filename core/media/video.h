@@ -22,7 +22,7 @@ typedef struct nino_video_params {
     const char *codec; // "h264", "mpeg4", "vp9", "av1"; NULL: the format's first that is installed
     int width, height; // odd sizes are continued by a column or row where a codec needs even ones
     double fps;        // above 0
-    double crf;        // WebM: 0 (best) to 63
+    double crf;        // WebM: 0 (best) to 63; MP4: 1 (best) to 51, 0: the encoder's own
     bool is_lossless;  // WebP
     int quality;       // WebP: 0 to 100, effort if lossless
     int method;        // WebP: 0 (fast) to 6

@@ -105,6 +105,9 @@ static nino_status video_mux_open_codec(nino_video *v, const AVCodec *c, nino_er
         rc = av->av_dict_set(&options, "crf", crf, 0);
         if (rc >= 0 && is_av1)
             rc = av->av_dict_set(&options, "cpu-used", "6", 0);
+    } else if (v->p.crf > 0 && c->id == AV_CODEC_ID_H264) {
+        snprintf(crf, sizeof(crf), "%d", (int) v->p.crf);
+        rc = av->av_dict_set(&options, "crf", crf, 0);
     } else if (c->id == AV_CODEC_ID_MPEG4) {
         m->codec->flags |= AV_CODEC_FLAG_QSCALE;
         m->codec->global_quality = 3 * FF_QP2LAMBDA;

@@ -50,7 +50,16 @@ typedef struct nino_node_ops {
     // from constants, else when the parameters have been made. NULL: all are looked at.
     bool (*takes)(const void *params, int port);
     bool takes_extra; // inputs beyond those of the class are legal, and in nino_run.extra
+    // What `identity` does, for files that such inputs name. NULL: there are none.
+    nino_status (*identity_extra)(nino_ctx *ctx, const struct nino_json *inputs,
+                                  struct nino_hasher *h, nino_error *err);
+    // Objects among the values of the editor's form that have a member `lora` are the inputs
+    // "lora_1", "lora_2" ... of the API form (rgthree).
+    bool has_lora_objects;
     bool is_constant; // the output is the only parameter
+    // What the node does elsewhere, where it does nothing here but hand its inputs on; said when a
+    // workflow is checked. NULL: it does something.
+    const char *no_effect;
     // What can be said about the parameters before the run; ctx may be NULL (then no file is looked
     // for). err->kind is the nino_issue code: "path", "missing_file", "value". NULL: nothing more.
     nino_status (*check)(const nino_ctx *ctx, const void *params, nino_error *err);

@@ -255,7 +255,9 @@ static nino_status enum_from(const nino_param *p, const char *text, size_t len,
 static bool enum_from_bool(const nino_param *p, bool b, nino_default *out)
 {
     return enum_index(p, b ? "enable" : "disable", &out->i) ||
-           enum_index(p, b ? "on" : "off", &out->i) || enum_index(p, b ? "true" : "false", &out->i);
+           enum_index(p, b ? "on" : "off", &out->i) ||
+           enum_index(p, b ? "true" : "false", &out->i) ||
+           enum_index(p, b ? "resize" : "stretch", &out->i);
 }
 
 static nino_status file_from(const nino_param *p, const char *text, size_t len, nino_arena *a,

@@ -217,7 +217,7 @@ nino_status nino_prefix_check(const char *dir, const char *prefix, nino_error *e
 
 // ---- counters --------------------------------------------------------------------------------
 
-int64_t nino_prefix_counter(const char *dir, const char *name)
+static int64_t prefix_counter(const char *dir, const char *name, bool is_plain)
 {
     const char *slash = strrchr(name, '/');
     const char *base = slash ? slash + 1 : name;
@@ -232,7 +232,7 @@ int64_t nino_prefix_counter(const char *dir, const char *name)
         char digits[16];
         const char *s = e->d_name + len + 1;
         const size_t n = strspn(s, "0123456789");
-        if (!n || n > 8 || (s[n] && s[n] != '_'))
+        if (!n || n > 8 || (s[n] && s[n] != '_' && !(is_plain && s[n] == '.')))
             continue;
         snprintf(digits, sizeof(digits), "%.*s", (int) n, s);
         int64_t v = 0;
@@ -245,12 +245,23 @@ int64_t nino_prefix_counter(const char *dir, const char *name)
     return best + 1;
 }
 
+int64_t nino_prefix_counter(const char *dir, const char *name)
+{
+    return prefix_counter(dir, name, false);
+}
+
+int64_t nino_prefix_counter_plain(const char *dir, const char *name)
+{
+    return prefix_counter(dir, name, true);
+}
+
 static char *numbered(const char *dir, const char *name, int64_t counter, const char *ext)
 {
     nino_buf b = { 0 };
     if (dir)
         nino_buf_addf(&b, "%s/", dir);
-    nino_buf_addf(&b, "%s_%05" PRId64 "_%s", name, counter, ext);
+    const bool is_plain = ext[0] == ':';
+    nino_buf_addf(&b, "%s_%05" PRId64 "%s%s", name, counter, is_plain ? "" : "_", ext + is_plain);
     return b.data; // NULL: no memory
 }
 

@@ -75,6 +75,16 @@ static inline const nino_vision_output *nino_in_vision(const nino_run *r, int i)
 nino_model *nino_need_model(const nino_run *r, int i, nino_error *err);
 // What VAELoader does: a file of models/vae, or a word such as "taesd". *out is a new reference.
 nino_status nino_node_load_vae(nino_ctx *ctx, const char *name, nino_value **out, nino_error *err);
+// What LoraLoader does: *model and *clip, either of which may be NULL, become those with the LoRA of
+// a file of models/loras.
+nino_status nino_node_add_lora(nino_run *r, const char *name, double strength_model,
+                               double strength_clip, nino_value **model, nino_value **clip,
+                               nino_error *err);
+// What LoadImage does with a file of the input folder; mask may be NULL.
+nino_status nino_node_read_picture(nino_run *r, const char *name, nino_array **rgb,
+                                   nino_array **mask, nino_error *err);
+// What PreviewImage does: PNG files in the temporary folder; nothing when planning.
+nino_status nino_node_preview(nino_run *r, const nino_array *images, nino_error *err);
 // What CheckpointLoaderSimple does: outputs 0 to 2 become its MODEL, CLIP and VAE, as far as the
 // file has them.
 nino_status nino_node_load_checkpoint(nino_run *r, const char *name, nino_error *err);
@@ -130,6 +140,9 @@ nino_status nino_prefix_expand(const char *prefix, const nino_prefix_vars *vars,
 nino_status nino_prefix_check(const char *dir, const char *prefix, nino_error *err);
 // 1 + the largest N of dir/SUB/BASE_N_* where name is "SUB/BASE".
 int64_t nino_prefix_counter(const char *dir, const char *name);
+// The same for names without an underscore behind the number: "BASE_00001.mp4". In what follows
+// their ext begins with a colon (":.mp4").
+int64_t nino_prefix_counter_plain(const char *dir, const char *name);
 // A file that is written bit by bit: begun below dir under the next free number, then committed
 // under it, or the next free one. *counter becomes the number used plus one; *path (malloc'd) is
 // where the file is. *w becomes NULL in commit, also on failure.

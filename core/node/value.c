@@ -53,6 +53,21 @@ bool nino_value_append(nino_value *list, nino_value *v)
     return item != NULL;
 }
 
+nino_value *nino_value_create_bundle(nino_port_type type, int n)
+{
+    nino_value *v = nino_value_create(type);
+    if (v && !(v->item = calloc((size_t) n + 1, sizeof(*v->item))))
+        nino_value_unref(&v);
+    if (v)
+        v->n_items = n;
+    return v;
+}
+
+bool nino_value_is_bundle(nino_port_type type)
+{
+    return type >= NINO_PORT_CONTEXT && type <= NINO_PORT_VEC4;
+}
+
 static void free_items(nino_value *v)
 {
     for (int i = 0; i < v->n_items; i++)
@@ -69,7 +84,7 @@ void nino_value_unref(nino_value **pv)
     *pv = NULL;
     if (__atomic_sub_fetch(&v->refs, 1, __ATOMIC_ACQ_REL))
         return;
-    if (v->is_list) {
+    if (v->is_list || nino_value_is_bundle(v->type)) {
         free_items(v);
         return;
     }
@@ -115,14 +130,16 @@ static const nino_clip *networks(const nino_clip *c) { return c->owner ? c->owne
 
 bool nino_value_shares(const nino_value *a, const nino_value *b)
 {
-    if (!a || !b || a->type != b->type)
+    if (!a || !b)
         return false;
-    if (a->is_list) {
+    if (a->is_list || nino_value_is_bundle(a->type)) {
         for (int i = 0; i < a->n_items; i++)
             if (nino_value_shares(a->item[i], b))
                 return true;
         return false;
     }
+    if (a->type != b->type)
+        return false;
     switch (a->type) {
     case NINO_PORT_VAE: return a->u.vae == b->u.vae;
     case NINO_PORT_CLIP_VISION: return a->u.clip_vision == b->u.clip_vision;
@@ -159,7 +176,10 @@ bool nino_value_is_network(const nino_value *v)
     case NINO_PORT_UPSCALE_MODEL:
     case NINO_PORT_IPADAPTER:
     case NINO_PORT_CONTROL_NET:
-    case NINO_PORT_GUIDER: return true; // a guider has its model
+    case NINO_PORT_CONTEXT:
+    case NINO_PORT_BASIC_PIPE:
+    case NINO_PORT_BUS:
+    case NINO_PORT_GUIDER: return true; // a guider has its model, a bundle may have one
     case NINO_PORT_CONDITIONING: return has_control(v->u.cond);
     default: return false;
     }
@@ -185,7 +205,7 @@ uint64_t nino_value_bytes(const nino_value *v)
     uint64_t n = sizeof(*v);
     for (int i = 0; i < v->n_items; i++)
         n += nino_value_bytes(v->item[i]);
-    if (v->is_list)
+    if (v->is_list || nino_value_is_bundle(v->type))
         return n;
     switch (v->type) {
     case NINO_PORT_LATENT:
@@ -215,16 +235,45 @@ uint64_t nino_value_bytes(const nino_value *v)
 const char *nino_port_type_name(nino_port_type t)
 {
     static const char *const names[] = {
-        "NONE",         "MODEL",         "CLIP",
-        "VAE",          "CONDITIONING",  "LATENT",
-        "IMAGE",        "MASK",          "STRING",
-        "INT",          "FLOAT",         "BOOLEAN",
-        "NOISE",        "SAMPLER",       "SIGMAS",
-        "GUIDER",       "CLIP_VISION",   "CLIP_VISION_OUTPUT",
-        "STYLE_MODEL",  "VIDEO",         "*",
-        "other",        "UPSCALE_MODEL", "CONTROL_NET",
-        "IPADAPTER",    "AUDIO",         "LATENT_OPERATION",
-        "BOUNDING_BOX", "DICT",          "ARRAY",
+        "NONE",
+        "MODEL",
+        "CLIP",
+        "VAE",
+        "CONDITIONING",
+        "LATENT",
+        "IMAGE",
+        "MASK",
+        "STRING",
+        "INT",
+        "FLOAT",
+        "BOOLEAN",
+        "NOISE",
+        "SAMPLER",
+        "SIGMAS",
+        "GUIDER",
+        "CLIP_VISION",
+        "CLIP_VISION_OUTPUT",
+        "STYLE_MODEL",
+        "VIDEO",
+        "*",
+        "other",
+        "UPSCALE_MODEL",
+        "CONTROL_NET",
+        "IPADAPTER",
+        "AUDIO",
+        "LATENT_OPERATION",
+        "BOUNDING_BOX",
+        "DICT",
+        "ARRAY",
+        [NINO_PORT_CONTEXT] = "RGTHREE_CONTEXT",
+        [NINO_PORT_BASIC_PIPE] = "BASIC_PIPE",
+        [NINO_PORT_BUS] = "BUS",
+        [NINO_PORT_LORA_STACK] = "LORA_STACK",
+        [NINO_PORT_FILENAMES] = "VHS_FILENAMES",
+        [NINO_PORT_VIDEO_INFO] = "VHS_VIDEOINFO",
+        [NINO_PORT_VEC2] = "VEC2",
+        [NINO_PORT_VEC3] = "VEC3",
+        [NINO_PORT_VEC4] = "VEC4",
     };
     return (size_t) t < sizeof(names) / sizeof(names[0]) ? names[t] : "?";
 }

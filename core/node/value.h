@@ -77,13 +77,16 @@ typedef struct nino_value {
     // not say that they take lists never see one: the executor runs them once for every item.
     bool is_list;
     struct nino_value **item; // entries may be NULL: an output that was left empty
-    int n_items;
+    int n_items;              // also of a bundle, whose items have types of their own
 } nino_value;
 
 nino_value *nino_value_create(nino_port_type type); // zeroed, refs 1
 nino_value *nino_value_ref(nino_value *v);
 void nino_value_unref(nino_value **v);
 nino_value *nino_value_create_list(nino_port_type type); // empty
+// Several values under one name (a "context", a "pipe"): n items, all NULL.
+nino_value *nino_value_create_bundle(nino_port_type type, int n);
+bool nino_value_is_bundle(nino_port_type type);
 // Takes v, a list's items one by one. False: out of memory.
 bool nino_value_append(nino_value *list, nino_value *v);
 int nino_value_count(const nino_value *v); // items; 1: not a list; NULL: 0

@@ -112,6 +112,11 @@ static nino_status execute_gather(run_state *rs, const nino_gnode *n, int turn, 
         if (!n->def->ops->takes_lists)
             in[k] = nino_value_at(in[k], turn);
         const nino_gnode *from = &g->nodes[l.node];
+        // Python's None: who takes anything may get nothing.
+        if (!in[k] && p->optional &&
+            (p->type == NINO_PORT_ANY || nino_value_is_bundle(from->def->outputs[l.slot].type) ||
+             from->def->outputs[l.slot].type == NINO_PORT_ANY))
+            continue;
         if (!in[k])
             return nino_fail_kind(err, NINO_ERR_FORMAT, "model", p->key,
                                   "node %.40s (%.60s) has no %s to give", from->id,

@@ -79,6 +79,8 @@ static nino_status execute_decide_make_key(run_state *rs, int i, nino_error *err
     }
     if (n->def->ops->takes_extra && inputs && !st)
         st = hash_json(rs, h, inputs, err);
+    if (n->def->ops->identity_extra && inputs && !st)
+        st = n->def->ops->identity_extra(rs->x->ctx, inputs, h, err);
     if (n->def->ops->identity && !st)
         st = n->def->ops->identity(rs->x->ctx, n->params, h, err);
     rs->node[i].key = nino_hasher_finish(&h);

@@ -224,6 +224,9 @@ static void check_class(check *c, nino_gnode *n)
     if (n->def) {
         if (n->alias && n->alias->note)
             issue(c, NINO_ISSUE_WARNING, "alias", n, NULL, "%s: %s", n->class_type, n->alias->note);
+        if (n->def->ops && n->def->ops->no_effect)
+            issue(c, NINO_ISSUE_WARNING, "no_effect", n, NULL,
+                  "%s only hands its input on here: %s", n->class_type, n->def->ops->no_effect);
         return;
     }
     if (known && (known->flags & NINO_KNOWN_PAID)) {
@@ -399,6 +402,8 @@ static void check_param(check *c, nino_gnode *n, const nino_param *p, const nino
         check_link(c, n, p->key, param_port_name(p), v, link);
         return;
     }
+    if (p->is_inert && !p->acts_for)
+        return; // whatever it is
     if (c->g->ui && !is_ui_value(p, v)) {
         issue(c, NINO_ISSUE_ERROR, "value", n, p->key, "%s where %s is needed",
               v->type == NINO_JSON_BOOL ? "true or false" : "a number", nino_param_type_name(p));

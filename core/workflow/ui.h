@@ -47,7 +47,7 @@ typedef struct nino_ui_node {
     nino_json *values;        // widgets_values, or NULL
     nino_ui_port *ports;
     int32_t n_ports, scope; // scope: where it is
-    int32_t inner;          // kind INSTANCE: the scope inside; kind GET: the SetNode
+    int32_t inner;          // kind INSTANCE: the scope inside
     nino_ui_kind kind;
     bool is_muted, is_bypassed;
 } nino_ui_node;
@@ -151,6 +151,8 @@ int32_t nino_ui_put(nino_ui *ui, char what, int32_t scope, const char *name, int
 int32_t nino_ui_get(const nino_ui *ui, char what, int32_t scope, const char *name);
 // Ids are whole numbers or texts; both are names here. NULL: neither.
 const char *nino_ui_id(const nino_json *v);
+// The name under which a SetNode keeps its input, and a GetNode asks for it.
+const char *nino_ui_shared_name(const nino_ui_node *n);
 int32_t nino_ui_slot(const nino_json *v); // NINO_UI_NONE: none that a node could have
 const nino_json *nino_ui_array(const nino_json *obj, const char *key); // or NULL
 // Refuses with where "flow.json: node 7" or "flow.json: subgraph Upscale: node 7".
@@ -161,6 +163,11 @@ nino_status nino_ui_nomem(const nino_ui *ui, nino_error *err);
 nino_status nino_ui_repair(nino_ui *ui, int32_t scope, nino_error *err); // before nodes are read
 size_t nino_ui_count_links(const nino_ui *ui); // room that nino_ui_read_links() needs
 nino_status nino_ui_read_links(nino_ui *ui, int32_t scope, nino_error *err);
+// Use Everywhere (ui_everywhere.c): a node that only offers what it is connected to; room that the
+// links need which it stands for; those links. False: out of memory.
+bool nino_ui_is_broadcaster(const char *type);
+size_t nino_ui_count_everywhere(const nino_ui *ui);
+bool nino_ui_connect_everywhere(nino_ui *ui, int32_t scope);
 nino_status nino_ui_make_instances(nino_ui *ui, nino_error *err);
 // The input of a node of group class s that is its input `slot`, or NULL.
 const nino_ui_port *nino_ui_group_port(const nino_ui_scope *s, const nino_ui_node *n, int32_t slot);

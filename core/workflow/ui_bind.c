@@ -4,6 +4,7 @@
 #include "core/workflow/ui.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/node/table/known.h"
@@ -262,6 +263,7 @@ bool nino_ui_is_extra(const char *name)
         "control_before_generate",
         "upload",
         "choose file to upload",
+        "choose video to upload",
         "refresh",
         "Update inputs",
         "video-preview",
@@ -390,6 +392,43 @@ static bool bind_list(nino_ui *ui, const nino_ui_node *n, const nino_known_class
     return fits || !names || ui_bind_by_name(ui, names, values, out);
 }
 
+// What the list of names has beside the class's own, for one that takes it.
+static bool bind_others(nino_ui *ui, const nino_json *names, nino_ui_widgets *w)
+{
+    nino_ui_widget *all =
+        nino_arena_alloc(ui->arena, ((size_t) w->n + names->count + 1) * sizeof(*all));
+    if (!all)
+        return false;
+    if (w->n)
+        memcpy(all, w->list, (size_t) w->n * sizeof(*all));
+    w->list = all;
+    for (nino_json *v = names->child; v; v = v->next)
+        if (v->type != NINO_JSON_OBJECT && v->type != NINO_JSON_ARRAY &&
+            strlen(v->key) == v->key_len && !nino_ui_is_extra(v->key) && !has_widget(w, v->key))
+            w->list[w->n++] =
+                (nino_ui_widget){ .name = v->key, .kind = '?', .mark = ':', .value = v };
+    return true;
+}
+
+// Objects of the list that name a LoRA are "lora_1", "lora_2" ...; the rest is decoration.
+static bool from_lora_objects(nino_ui *ui, nino_json *values, nino_ui_widgets *out)
+{
+    enum { MOST_NAME = 24 };
+    out->list = nino_arena_alloc(ui->arena, ((size_t) values->count + 1) * sizeof(*out->list));
+    for (nino_json *v = values->child; out->list && v; v = v->next) {
+        if (v->type != NINO_JSON_OBJECT || !nino_json_get(v, "lora"))
+            continue;
+        char *name = nino_arena_alloc(ui->arena, MOST_NAME);
+        if (!name)
+            return false;
+        snprintf(name, MOST_NAME, "lora_%d", (int) out->n + 1);
+        out->list[out->n++] =
+            (nino_ui_widget){ .name = name, .kind = 'x', .mark = ':', .value = v };
+    }
+    out->n_used = (int32_t) values->count;
+    return out->list;
+}
+
 bool nino_ui_bind(nino_ui *ui, const nino_ui_node *n, nino_json *values, int32_t from,
                   nino_ui_widgets *out)
 {
@@ -398,6 +437,9 @@ bool nino_ui_bind(nino_ui *ui, const nino_ui_node *n, nino_json *values, int32_t
     *out = (nino_ui_widgets){ 0 };
     if (n->kind == NINO_UI_INSTANCE && !ui->scopes[n->inner].is_group)
         return nino_ui_bind_instance(ui, n, out);
+    if (n->def && n->def->ops && n->def->ops->has_lora_objects && values &&
+        values->type == NINO_JSON_ARRAY)
+        return from_lora_objects(ui, values, out);
     const bool is_noted = known && (!n->def || needs_notation(n->def));
     if (is_noted ? !from_known(ui, known->widgets, out) : n->def && !from_def(ui, n->def, out))
         return false;
@@ -412,6 +454,9 @@ bool nino_ui_bind(nino_ui *ui, const nino_ui_node *n, nino_json *values, int32_t
     if (!values || (values->type != NINO_JSON_OBJECT && values->type != NINO_JSON_ARRAY))
         return true;
     if (values->type == NINO_JSON_OBJECT && !ui_bind_by_name(ui, values, NULL, out))
+        return false;
+    if (values->type == NINO_JSON_OBJECT && n->def && n->def->ops && n->def->ops->takes_extra &&
+        !bind_others(ui, values, out))
         return false;
     nino_json *first = values->type == NINO_JSON_ARRAY
                            ? (nino_json *) nino_json_at(values, (uint32_t) from)

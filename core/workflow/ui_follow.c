@@ -162,9 +162,26 @@ static void ui_follow_leave(walk *w, const nino_ui_link *l)
     ui_follow_give(w, v);
 }
 
+// The SetNode of the name: in the graph of the GetNode, else in the nearest one around it.
+static void follow_get(walk *w, const nino_ui_node *n)
+{
+    const char *name = nino_ui_shared_name(n);
+    for (int32_t at = w->instance; at >= 0; at = w->ui->instances[at].parent) {
+        const int32_t setter =
+            nino_ui_get(w->ui, NINO_UI_IS_SETTER, w->ui->instances[at].scope, name);
+        w->ui->work++;
+        if (setter < 0)
+            continue;
+        const nino_ui_node *s = &w->ui->nodes[setter];
+        w->instance = at;
+        w->port = s->is_muted ? NULL : s->ports;
+        return;
+    }
+}
+
 static void follow_node(walk *w, int32_t node, const nino_ui_link *l)
 {
-    const nino_ui_node *n = &w->ui->nodes[node], *setter;
+    const nino_ui_node *n = &w->ui->nodes[node];
     int32_t from = 0;
     if (n->is_bypassed) {
         w->ui->work += (uint64_t) n->n_ports;
@@ -187,10 +204,7 @@ static void follow_node(walk *w, int32_t node, const nino_ui_link *l)
             ui_follow_enter(w, node, l);
         return;
     case NINO_UI_REROUTE: w->port = n->ports; break;
-    case NINO_UI_GET:
-        setter = n->inner >= 0 ? &w->ui->nodes[n->inner] : NULL;
-        w->port = setter ? setter->ports : NULL;
-        break;
+    case NINO_UI_GET: follow_get(w, n); break;
     case NINO_UI_VALUE:
         ui_follow_give(w, (nino_json *) nino_json_at(
                               nino_ui_values(w->ui, w->instance, node, &from), (uint32_t) from));

@@ -260,7 +260,7 @@ static nino_ui_kind ui_read_kind_of(const char *type)
     for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
         if (!strcmp(type, own[i].type))
             return own[i].kind;
-    return NINO_UI_NODE;
+    return nino_ui_is_broadcaster(type) ? NINO_UI_NOTE : NINO_UI_NODE;
 }
 
 static nino_status read_ports(nino_ui *ui, nino_ui_node *n, nino_error *err)
@@ -331,7 +331,7 @@ static nino_status ui_read_read_node(nino_ui *ui, int32_t scope, int32_t number,
 }
 
 // The name under which a SetNode keeps its input, and a GetNode asks for it.
-static const char *shared_name(const nino_ui_node *n)
+const char *nino_ui_shared_name(const nino_ui_node *n)
 {
     const nino_json *v = n->values && n->values->type == NINO_JSON_ARRAY ? n->values->child : NULL;
     const char *s = nino_json_str(v);
@@ -352,16 +352,12 @@ static nino_status ui_read_read_nodes(nino_ui *ui, int32_t scope, nino_error *er
             return nino_ui_bad(ui, scope, "node", n->id, "dup", v, "another node has the same id",
                                err);
         if (!strcmp(n->type, "SetNode"))
-            nino_ui_put(ui, NINO_UI_IS_SETTER, scope, shared_name(n), ui->n_nodes, &failed);
+            nino_ui_put(ui, NINO_UI_IS_SETTER, scope, nino_ui_shared_name(n), ui->n_nodes, &failed);
         if (n->inner >= 0 && ui->scopes[n->inner].first_use < 0)
             ui->scopes[n->inner].first_use = ui->n_nodes;
         ui->n_nodes++;
         s->n_nodes++;
     }
-    for (int32_t i = s->first; i < ui->n_nodes; i++)
-        if (ui->nodes[i].kind == NINO_UI_GET)
-            ui->nodes[i].inner =
-                nino_ui_get(ui, NINO_UI_IS_SETTER, scope, shared_name(&ui->nodes[i]));
     return failed ? nino_ui_nomem(ui, err) : NINO_OK;
 }
 
@@ -382,11 +378,15 @@ static nino_status ui_read_read_all(nino_ui *ui, nino_error *err)
         st = ui_read_read_nodes(ui, i, err);
     if (st)
         return st;
-    ui->links = nino_arena_alloc(ui->arena, nino_ui_count_links(ui) * sizeof(*ui->links));
+    ui->links = nino_arena_alloc(
+        ui->arena, (nino_ui_count_links(ui) + nino_ui_count_everywhere(ui)) * sizeof(*ui->links));
     if (!ui->links)
         return nino_ui_nomem(ui, err);
     for (int32_t i = 0; i < ui->n_scopes && !st; i++)
         st = nino_ui_read_links(ui, i, err);
+    for (int32_t i = 0; i < ui->n_scopes && !st; i++)
+        if (!nino_ui_connect_everywhere(ui, i))
+            st = nino_ui_nomem(ui, err);
     return st ? st : nino_ui_make_instances(ui, err);
 }
 

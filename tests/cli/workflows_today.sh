@@ -20,8 +20,8 @@ EmptyHunyuanVideo15Latent WanCameraEmbedding WanCameraImageToVideo LotusConditio
 TextEncodeHunyuanVideo_ImageToVideo HunyuanImageToVideo CreateCFGScheduleFloatList
 WanVideoLoraSelect WanVideoTextEncode WanVideoImageToVideoEncode WanVideoBlockSwap WanVideoVAELoader
 WanVideoDecode WanVideoSetLoRAs WanVideoSetBlockSwap WanVideoSampler LoadWanVideoT5TextEncoder
-WanVideoModelLoader ImageResizeKJv2 VHS_VideoCombine GetImageSizeAndCount INTConstant
-""".split()) | {"Lora Loader Stack (rgthree)", "Text Multiline"}
+WanVideoModelLoader
+""".split())
 # What a dry run may say besides: the file is all notes, or names what may not be opened.
 CODES = {"missing_file", "unsupported_model", "unsupported_class", "unknown_class", "no_output"}
 ELSE = {("f3_backslash_api.json", "path")}

@@ -39,6 +39,55 @@ static char *replace(char *text, const char *from, const char *to)
     return out;
 }
 
+// The loaders of extensions: objects, a stack of four, stacks on a link. Files are found by base
+// name, and one that is not there is left out.
+static void check_extensions(nino_ctx *ctx, const char *assets)
+{
+    static const char loader[] = "\"LoraLoaderModelOnly\"";
+    static const char strength[] = "\"strength_model\": 0.8";
+    static const char name[] = "\"lora_name\": \"flux_tiny_kohya.safetensors\",";
+    static const char *const forms[][3] = {
+        { "\"Power Lora Loader (rgthree)\"", "",
+          "\"lora_1\": {\"on\": false, \"lora\": \"flux_tiny_kohya.safetensors\", \"strength\": "
+          "3}, \"lora_2\": {\"on\": true, \"lora\": \"sub/flux_tiny_kohya.safetensors\", "
+          "\"strength\": 0.8, \"strengthTwo\": 0}, \"lora_3\": {\"on\": true, \"lora\": "
+          "\"gone.safetensors\", \"strength\": 1}" },
+        { "\"Lora Loader Stack (rgthree)\"", "",
+          "\"clip\": [\"2\", 0], \"lora_01\": \"None\", \"strength_01\": 1, \"lora_02\": "
+          "\"flux_tiny_kohya.safetensors\", \"strength_02\": 0.8, \"lora_03\": \"None\", "
+          "\"strength_03\": 1, \"lora_04\": \"None\", \"strength_04\": 1" },
+        { "\"Load Lora\"", name,
+          "\"clip\": [\"2\", 0], \"strength_model\": 0.8, \"strength_clip\": 1" },
+        { "\"Lora Loader\"", name,
+          "\"clip\": [\"2\", 0], \"strength_model\": 0.8, \"strength_clip\": 1" },
+        { "\"LoraLoader|pysssss\"", name,
+          "\"clip\": [\"2\", 0], \"strength_model\": 0.8, \"strength_clip\": 1" },
+        { "\"CR Load LoRA\"", name,
+          "\"clip\": [\"2\", 0], \"switch\": \"On\", \"strength_model\": 0.8, "
+          "\"strength_clip\": 1" },
+        { "\"CR Apply LoRA Stack\"", "", "\"clip\": [\"2\", 0], \"lora_stack\": [\"20\", 0]" },
+        { "\"easy loraStackApply\"", "", "\"lora_stack\": [\"21\", 0]" },
+    };
+    static const char stacks[] =
+        "{\"20\": {\"class_type\": \"CR LoRA Stack\", \"inputs\": {\"switch_1\": \"On\", "
+        "\"lora_name_1\": \"flux_tiny_kohya.safetensors\", \"model_weight_1\": 0.8, "
+        "\"clip_weight_1\": 1, \"switch_2\": \"Off\", \"lora_name_2\": \"None\", "
+        "\"model_weight_2\": 1, \"clip_weight_2\": 1, \"switch_3\": \"Off\", \"lora_name_3\": "
+        "\"None\", \"model_weight_3\": 1, \"clip_weight_3\": 1}}, \"21\": {\"class_type\": "
+        "\"easy loraStack\", \"inputs\": {\"toggle\": true, \"mode\": \"simple\", \"num_loras\": "
+        "1, \"lora_1_name\": \"flux_tiny_kohya.safetensors\", \"lora_1_strength\": 0.8}},";
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        char *json = e2e_workflow(assets, "e2e", lora_flows[0]);
+        json = replace(json, loader, forms[i][0]);
+        json = replace(json, name, forms[i][1]);
+        json = replace(json, strength, forms[i][2]);
+        json = replace(json, "{", stacks);
+        const flow_result r = e2e_run(ctx, json);
+        e2e_check(&r, assets, "e2e", expected[0], 2);
+        free(json);
+    }
+}
+
 // The other loaders, text encoder and all; a file that is for another model, which is passed over;
 // one LoRA in two steps.
 static void check_nodes(nino_ctx *ctx, const char *assets)
@@ -90,6 +139,7 @@ int main(void)
         printf("%s\n", *name);
         check_all(ctx, assets);
         check_nodes(ctx, assets);
+        check_extensions(ctx, assets);
         nino_ctx_destroy(&ctx);
     }
     flow_clean();

@@ -109,7 +109,17 @@ typedef enum nino_port_type {
     // Values that are JSON: {"x": 0, "y": 0, "width": 512, "height": 512}; an object; a list.
     NINO_PORT_BOUNDING_BOX,
     NINO_PORT_DICT,
-    NINO_PORT_ARRAY
+    NINO_PORT_ARRAY,
+    // Bundles of extensions: several values under one name.
+    NINO_PORT_CONTEXT,
+    NINO_PORT_BASIC_PIPE,
+    NINO_PORT_BUS,
+    NINO_PORT_LORA_STACK,
+    NINO_PORT_FILENAMES,
+    NINO_PORT_VIDEO_INFO,
+    NINO_PORT_VEC2,
+    NINO_PORT_VEC3,
+    NINO_PORT_VEC4
 } nino_port_type;
 // ComfyUI's name of the type: "LATENT". Never NULL.
 NINO_API const char *nino_port_type_name(nino_port_type t);

@@ -98,17 +98,33 @@ static nino_array *to_mask(const nino_image *in, const char *name, nino_error *e
     return out;
 }
 
+nino_status nino_node_read_picture(nino_run *r, const char *name, nino_array **rgb,
+                                   nino_array **mask, nino_error *err)
+{
+    nino_image in = { 0 };
+    nino_status st = read_image(r, name, &in, err);
+    if (st == NINO_OK && !(*rgb = image_load_to_rgb(&in, name, err)))
+        st = NINO_ERR_NOMEM;
+    if (st == NINO_OK && mask && !(*mask = to_mask(&in, name, err))) {
+        nino_array_unref(rgb);
+        st = NINO_ERR_NOMEM;
+    }
+    nino_image_release(&in);
+    return st;
+}
+
 static nino_status image_load_load_run(nino_run *r, nino_error *err)
 {
     const load_params *p = r->params;
-    nino_image in = { 0 };
-    nino_status st = read_image(r, p->image, &in, err);
-    if (st == NINO_OK)
-        st = nino_out_image(r, 0, image_load_to_rgb(&in, p->image, err), err);
-    if (st == NINO_OK)
-        st = nino_out_mask(r, 1, to_mask(&in, p->image, err), err);
-    nino_image_release(&in);
-    return st;
+    nino_array *rgb = NULL, *mask = NULL;
+    nino_status st = nino_node_read_picture(r, p->image, &rgb, &mask, err);
+    if (st)
+        return st;
+    if ((st = nino_out_image(r, 0, rgb, err))) {
+        nino_array_unref(&mask);
+        return st;
+    }
+    return nino_out_mask(r, 1, mask, err);
 }
 
 static nino_status image_load_load_identity(nino_ctx *ctx, const void *params,

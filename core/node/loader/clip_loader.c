@@ -10,6 +10,13 @@
 #include "core/model/detect.h"
 #include "core/node/util.h"
 
+// How an extension spreads a model over several devices; here one has it all.
+static const char *const multi_gpu[] = {
+    "device",         "donor_device",   "virtual_vram_gb",
+    "use_other_vram", "compute_device", "expert_mode_allocations",
+    "eject_models",   "virtual_device", NULL
+};
+
 // ---- services --------------------------------------------------------------------------------
 
 static nino_status service_tokenizer(void *priv, nino_tokenizer_kind kind, nino_tokenizer **out,
@@ -263,7 +270,9 @@ NINO_NODE(clip_loader, "CLIPLoader", "Load CLIP", "advanced/loaders",
                   .help = "What the encoder is for; stable_diffusion takes the usual of any file"),
               NINO_P_ENUM(clip_params, device, devices, 0, .label = "Device", .optional = true,
                           .is_inert = true, .help = DEVICE_HELP)),
-          NINO_ALIASES({ .name = "CLIPLoaderGGUF" }),
+          NINO_ALIASES({ .name = "CLIPLoaderMultiGPU", .ignored = multi_gpu },
+                       { .name = "CLIPLoaderDisTorch2MultiGPU", .ignored = multi_gpu },
+                       { .name = "ClipLoaderGGUF" }, { .name = "CLIPLoaderGGUF" }),
           NINO_RUN(one_run, .identity = one_identity, .check = one_check));
 
 static nino_status two_check(const nino_ctx *ctx, const void *params, nino_error *err)
@@ -303,7 +312,9 @@ NINO_NODE(dual_clip_loader, "DualCLIPLoader", "DualCLIPLoader", "advanced/loader
                           "sd3 any two of the three"),
               NINO_P_ENUM(dual_params, device, devices, 0, .label = "Device", .optional = true,
                           .is_inert = true, .help = DEVICE_HELP)),
-          NINO_ALIASES({ .name = "DualCLIPLoaderGGUF" }),
+          NINO_ALIASES({ .name = "DualCLIPLoaderMultiGPU", .ignored = multi_gpu },
+                       { .name = "DualCLIPLoaderDisTorch2MultiGPU", .ignored = multi_gpu },
+                       { .name = "DualCLIPLoaderGGUF" }),
           NINO_RUN(two_run, .identity = two_identity, .check = two_check));
 
 static nino_status three_run(nino_run *r, nino_error *err)

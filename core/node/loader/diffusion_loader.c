@@ -32,6 +32,13 @@ nino_status nino_node_file_model(nino_run *r, int slot, nino_weights *file, cons
     return st;
 }
 
+// How an extension spreads a model over several devices; here one has it all.
+static const char *const multi_gpu[] = {
+    "device",         "donor_device",   "virtual_vram_gb",
+    "use_other_vram", "compute_device", "expert_mode_allocations",
+    "eject_models",   "virtual_device", NULL
+};
+
 // ---- UNETLoader, ROCmDiffusionLoader ---------------------------------------------------------
 
 typedef struct unet_params {
@@ -101,6 +108,9 @@ NINO_NODE(unet_loader, "UNETLoader", "Load Diffusion Model", "advanced/loaders",
                                   .help = FILE_HELP),
                       NINO_P_ENUM(unet_params, weight_dtype, stock_types, 0, .label = "Weight type",
                                   .help = TYPE_HELP)),
+          NINO_ALIASES({ .name = "UNETLoaderMultiGPU", .ignored = multi_gpu },
+                       { .name = "UNETLoaderDisTorchMultiGPU", .ignored = multi_gpu },
+                       { .name = "UNETLoaderDisTorch2MultiGPU", .ignored = multi_gpu }),
           NINO_RUN(stock_run, .identity = unet_identity));
 
 NINO_NODE(rocm_unet_loader, "ROCmDiffusionLoader", "ROCm Diffusion Loader", "ROCm Ninodes/Loaders",
@@ -160,6 +170,9 @@ NINO_NODE(gguf_loader, "UnetLoaderGGUF", "Unet Loader (GGUF)", "bootleg",
           "Opens a diffusion model with quantised weights", NINO_OUTPUTS(NINO_PORT(MODEL, MODEL)),
           NINO_PARAMS(gguf_params, NINO_P_FILE(gguf_params, unet_name, "diffusion_models",
                                                .label = "Model", .help = GGUF_HELP)),
+          NINO_ALIASES({ .name = "UnetLoaderGGUFMultiGPU", .ignored = multi_gpu },
+                       { .name = "UnetLoaderGGUFDisTorchMultiGPU", .ignored = multi_gpu },
+                       { .name = "UnetLoaderGGUFDisTorch2MultiGPU", .ignored = multi_gpu }),
           NINO_RUN(gguf_run, .identity = gguf_identity));
 
 NINO_NODE(gguf_loader_advanced, "UnetLoaderGGUFAdvanced", "Unet Loader (GGUF/Advanced)", "bootleg",
@@ -180,4 +193,5 @@ NINO_NODE(rocm_gguf, "ROCmGGUFLoader", "ROCm GGUF Loader", "ROCm Ninodes/Loaders
           "Opens a diffusion model with quantised weights", NINO_OUTPUTS(NINO_PORT(MODEL, MODEL)),
           NINO_PARAMS(rocm_gguf_params, NINO_P_FILE(rocm_gguf_params, gguf_name, "diffusion_models",
                                                     .label = "Model", .help = GGUF_HELP)),
+          NINO_ALIASES({ .name = "LoaderGGUF" }),
           NINO_RUN(rocm_gguf_run, .identity = rocm_gguf_identity));

@@ -33,42 +33,44 @@ static void lora_loader_report(const nino_run *r, const nino_lora *l, const nino
 // Weights of 16 bits are rounded to that again, but where the network computes in f32.
 static bool is_f32(const nino_run *r) { return nino_stream_act_type(r->stream) == NINO_F32; }
 
-static nino_status apply_model(nino_run *r, nino_lora *l, double strength, nino_lora_report *rep,
-                               nino_error *err)
+// *v becomes that with the LoRA. A model that cannot be run is refused, a text encoder is passed on:
+// whoever encodes with it is told.
+static nino_status with_lora(nino_run *r, nino_value **v, nino_lora *l, double strength,
+                             nino_lora_report *rep, nino_error *err)
 {
-    nino_model *m = nino_need_model(r, 0, err), *out = NULL;
-    nino_status st =
-        m ? nino_model_with_lora(m, l, strength, is_f32(r), rep, &out, err) : NINO_ERR_UNSUPPORTED;
-    return st ? st : nino_out_model(r, 0, out, err);
-}
-
-// One that cannot be run is passed on: whoever encodes with it is told.
-static nino_status apply_clip(nino_run *r, nino_lora *l, double strength, nino_lora_report *rep,
-                              nino_error *err)
-{
-    nino_clip *out = NULL;
-    if (!nino_in_clip(r, 1)) {
-        r->out[1] = nino_value_ref(r->in[1]);
+    const bool is_model = (*v)->type == NINO_PORT_MODEL;
+    nino_status st = NINO_OK;
+    if (!is_model && !(*v)->u.clip)
         return NINO_OK;
+    if (is_model && !(*v)->u.model)
+        return nino_need_model(r, 0, err) ? NINO_ERR_UNSUPPORTED
+               : err && err->code         ? err->code
+                                          : NINO_ERR_UNSUPPORTED;
+    nino_value *out = nino_value_create((*v)->type);
+    if (!out)
+        return nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
+    st = is_model
+             ? nino_model_with_lora((*v)->u.model, l, strength, is_f32(r), rep, &out->u.model, err)
+             : nino_clip_with_lora((*v)->u.clip, l, strength, is_f32(r), rep, &out->u.clip, err);
+    if (st) {
+        nino_value_unref(&out);
+        return st;
     }
-    nino_status st =
-        nino_clip_with_lora(nino_in_clip(r, 1), l, strength, is_f32(r), rep, &out, err);
-    return st ? st : nino_out_clip(r, 1, out, err);
+    nino_value_unref(v);
+    *v = out;
+    return NINO_OK;
 }
 
-static nino_status lora_loader_run(nino_run *r, const char *name, double strength_model,
-                                   double strength_clip, bool has_clip, nino_error *err)
+nino_status nino_node_add_lora(nino_run *r, const char *name, double strength_model,
+                               double strength_clip, nino_value **model, nino_value **clip,
+                               nino_error *err)
 {
     nino_weights *file = NULL;
     nino_lora *l = NULL;
     nino_lora_report rep = { 0 };
     nino_status st = NINO_OK;
-    if (strength_model == 0 && strength_clip == 0) { // the very same, whatever the file
-        r->out[0] = nino_value_ref(r->in[0]);
-        if (has_clip)
-            r->out[1] = nino_value_ref(r->in[1]);
+    if (strength_model == 0 && strength_clip == 0) // the very same, whatever the file
         return NINO_OK;
-    }
     if ((st = nino_services_of(r->ctx)->open_model(r->ctx, "loras", name, &file, err)) ||
         (st = nino_lora_open(file, name, &l, err)))
         goto end;
@@ -76,15 +78,29 @@ static nino_status lora_loader_run(nino_run *r, const char *name, double strengt
         st = nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
         goto end;
     }
-    st = apply_model(r, l, strength_model, &rep, err);
-    if (!st && has_clip)
-        st = apply_clip(r, l, strength_clip, &rep, err);
+    if (*model)
+        st = with_lora(r, model, l, strength_model, &rep, err);
+    if (!st && *clip)
+        st = with_lora(r, clip, l, strength_clip, &rep, err);
     if (!st)
         lora_loader_report(r, l, &rep, name);
 end:
     free(rep.used);
     nino_lora_unref(&l);
     nino_weights_unref(&file);
+    return st;
+}
+
+static nino_status lora_loader_run(nino_run *r, const char *name, double strength_model,
+                                   double strength_clip, bool has_clip, nino_error *err)
+{
+    nino_value *model = nino_value_ref(r->in[0]),
+               *clip = has_clip ? nino_value_ref(r->in[1]) : NULL;
+    const nino_status st =
+        nino_node_add_lora(r, name, strength_model, strength_clip, &model, &clip, err);
+    r->out[0] = model; // also on failure: the executor lets go of it
+    if (has_clip)
+        r->out[1] = clip;
     return st;
 }
 

@@ -33,6 +33,13 @@ static nino_status set_vae(nino_run *r, int slot, const nino_hash *key, nino_vae
     return NINO_OK;
 }
 
+// How an extension spreads a model over several devices; here one has it all.
+static const char *const multi_gpu[] = {
+    "device",         "donor_device",   "virtual_vram_gb",
+    "use_other_vram", "compute_device", "expert_mode_allocations",
+    "eject_models",   "virtual_device", NULL
+};
+
 // ---- VAELoader -------------------------------------------------------------------------------
 
 typedef struct vae_params {
@@ -229,6 +236,9 @@ NINO_NODE(
                     .help =
                         "A file of models/vae, or taesd, taesdxl, taesd3, taef1, taef2, or a video "
                         "one's file name, for the tiny autoencoders in models/vae_approx")),
+    NINO_ALIASES({ .name = "VAELoaderKJ", .ignored = NINO_WORDS("device", "weight_dtype") },
+                 { .name = "VaeGGUF" }, { .name = "VAELoaderMultiGPU", .ignored = multi_gpu },
+                 { .name = "VAELoaderDisTorch2MultiGPU", .ignored = multi_gpu }),
     NINO_RUN(model_loader_vae_run, .identity = vae_identity, .check = vae_check));
 
 // ---- checkpoints -----------------------------------------------------------------------------
@@ -357,6 +367,12 @@ NINO_NODE(checkpoint_loader, "CheckpointLoaderSimple", "Load Checkpoint", "loade
           "Opens a file that holds a diffusion model, text encoders and a VAE", .outputs = ckpt_out,
           NINO_PARAMS(ckpt_params, NINO_P_FILE(ckpt_params, ckpt_name, "checkpoints",
                                                .label = "Checkpoint", .help = CKPT_HELP)),
+          NINO_ALIASES({ .name = "CheckpointLoaderKJ",
+                         .ignored = NINO_WORDS("weight_dtype", "compute_dtype",
+                                               "patch_cublaslinear", "sage_attention",
+                                               "enable_fp16_accumulation") },
+                       { .name = "CheckpointLoaderSimpleMultiGPU", .ignored = multi_gpu },
+                       { .name = "CheckpointLoaderSimpleDisTorch2MultiGPU", .ignored = multi_gpu }),
           NINO_RUN(ckpt_run, .identity = ckpt_identity));
 
 typedef struct config_params {

@@ -115,6 +115,7 @@ static char known_letter(const nino_json *type, const nino_json *options)
         { "COMBO", "e" },
         { "COLOR", "s" },
         { "COMFY_DYNAMICCOMBO_V3", "c" },
+        { "VHSTIMESTAMP", "f" },
     };
     const char *name = nino_json_str(type),
                *as = nino_json_str(nino_json_get(options, "widgetType"));

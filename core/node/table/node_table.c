@@ -1,9 +1,10 @@
 // The list of all nodes, and finding them by name. To add a node: write it in a file of its
-// family's folder (core/node/image, ...) and add one line here.
+// family's folder (core/node/image, ...) and add one line here, or, of an extension, in ext_list.h.
 #include <ctype.h>
 #include <string.h>
 
 #include "core/node/table/known.h"
+#include "core/node/table/ext_list.h"
 #include <ninodes/node.h>
 
 // clang-format off
@@ -346,6 +347,7 @@
     X(save_webm)            \
     X(save_animated_webp)   \
     X(save_animated_png)    \
+    NODES_EXT(X)            \
     X(note)                 \
     X(markdown_note)        \
     X(primitive)            \

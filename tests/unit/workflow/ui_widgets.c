@@ -36,6 +36,39 @@ static const char *const orders[][3] = {
     { "UNETLoader", "{\"weight_dtype\": \"default\", \"unet_name\": \"u\", \"other\": 1}",
       "\"unet_name\": \"u\", \"weight_dtype\": \"default\"" },
     { "EmptyLatentImage", "null", "" },
+
+    // extensions: objects, values of the editor alone, values of formats, switches that became words
+    { "Power Lora Loader (rgthree)",
+      "[{}, {\"type\": \"PowerLoraLoaderHeaderWidget\"}, {\"on\": true, \"lora\": \"a\", "
+      "\"strength\": 1}, {\"on\": false, \"lora\": \"b\", \"strength\": 2, \"strengthTwo\": "
+      "3}, {}, \"\"]",
+      "\"lora_1\": {\"on\": true, \"lora\": \"a\", \"strength\": 1}, \"lora_2\": {\"on\": "
+      "false, \"lora\": \"b\", \"strength\": 2, \"strengthTwo\": 3}" },
+    { "Seed (rgthree)", "[5, null, null, null]", "\"seed\": 5" },
+    { "ShowText|pysssss", "[[\"shown\"]]", "" },
+    { "ShowText|pysssss", "[\"\", \"shown\"]", "" },
+    { "mxSlider", "[20, 20, 0]", "\"Xi\": 20, \"Xf\": 20, \"isfloatX\": 0" },
+    { "VHS_VideoCombine",
+      "{\"frame_rate\": 8, \"loop_count\": 0, \"filename_prefix\": \"a\", \"format\": "
+      "\"video/h264-mp4\", \"pix_fmt\": \"yuv420p\", \"crf\": 19, \"pingpong\": false, "
+      "\"save_output\": true, \"videopreview\": {\"hidden\": false}}",
+      "\"frame_rate\": 8, \"loop_count\": 0, \"filename_prefix\": \"a\", \"format\": "
+      "\"video/h264-mp4\", \"pingpong\": false, \"save_output\": true, \"pix_fmt\": "
+      "\"yuv420p\", \"crf\": 19" },
+    { "VHS_LoadVideo",
+      "{\"video\": \"a.mp4\", \"force_rate\": 0, \"custom_width\": 0, \"custom_height\": 0, "
+      "\"frame_load_cap\": 0, \"skip_first_frames\": 0, \"select_every_nth\": 1, \"format\": "
+      "\"Wan\", \"choose video to upload\": \"image\", \"videopreview\": {}}",
+      "\"video\": \"a.mp4\", \"force_rate\": 0, \"custom_width\": 0, \"custom_height\": 0, "
+      "\"frame_load_cap\": 0, \"skip_first_frames\": 0, \"select_every_nth\": 1, \"format\": "
+      "\"Wan\"" },
+    { "PathchSageAttentionKJ", "[false]", "\"sage_attention\": false" },
+    { "ImageResizeKJv2", "[512, 512, \"lanczos\", false, \"0, 0, 0\", \"center\", 2, \"cpu\"]",
+      "\"width\": 512, \"height\": 512, \"upscale_method\": \"lanczos\", \"keep_proportion\": "
+      "false, \"pad_color\": \"0, 0, 0\", \"crop_position\": \"center\", \"divisible_by\": 2, "
+      "\"device\": \"cpu\"" },
+    { "VAELoaderKJ", "[\"v\", \"main_device\", \"bf16\"]",
+      "\"vae_name\": \"v\", \"device\": \"main_device\", \"weight_dtype\": \"bf16\"" },
     { "EmptyLatentImage", "[]", "" },
 
 // the ROCm VAE decoder since 1.0.0
