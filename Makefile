@@ -333,6 +333,7 @@ lint-layers:
 lint-text:
 	$(Q)$(CLANG_FORMAT) --dry-run -Werror $(C_FILES)
 	$(Q)! grep -nP '\t| +$$|\r' $(C_FILES) $(kernel_FILES)
+	$(Q)! grep -nE '^(<{7}|>{7}) ' README.md $(wildcard data/*.md data/doc/*.md) # of a merge
 	$(Q)! grep -nE '\b(strcpy|strcat|sprintf|gets|strtok|alloca)\(' $(C_FILES)
 	$(Q)! grep -ln 'CL/cl.*\.h' $(wildcard core/*/*.[ch] core/*/*/*.[ch] cli/*.[ch] cli/*/*.[ch] gui/*.[ch] gui/*/*.[ch])
 	$(Q)! grep -lnE '<(gtk|glib|gio)[a-z/-]*\.h>' $(wildcard core/*/*.[ch] core/*/*/*.[ch] cli/*.[ch] cli/*/*.[ch] cl/*.[ch] cl/*/*.[ch])
