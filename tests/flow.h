@@ -3,6 +3,8 @@
 #include "tests/test.h"
 #include <ninodes/ninodes.h>
 
+#include <stdarg.h>
+
 typedef struct flow_result {
     nino_status st;
     nino_error err;
@@ -67,6 +69,22 @@ static inline nino_ctx *flow_open(const char *device, const char *assets)
 {
     return flow_open_with(device, assets, "/taesd_ref");
 }
+
+// Nodes, each in ' for ", as one workflow; until the next one is made.
+static inline const char *flow_of(const char *first, ...)
+{
+    static char text[8192];
+    size_t n = (size_t) snprintf(text, sizeof(text), "{%s", first);
+    va_list more;
+    va_start(more, first);
+    for (const char *node; n < sizeof(text) && (node = va_arg(more, const char *));)
+        n += (size_t) snprintf(text + n, sizeof(text) - n, ",%s", node);
+    va_end(more);
+    CHECK(n + 1 < sizeof(text));
+    snprintf(text + n, sizeof(text) - n, "}");
+    return text;
+}
+#define FLOW_OF(...) flow_of(__VA_ARGS__, NULL)
 
 // JSON with ' for "
 static inline nino_graph *flow_graph(const char *quoted)

@@ -1,5 +1,5 @@
 // Scaling of images and latents as ComfyUI's common_upscale: four filters through the device,
-// bislerp and PIL's 8-bit Lanczos on the host.
+// bislerp and PIL's 8-bit filters on the host.
 #include "core/node/util.h"
 
 #include <math.h>
@@ -68,7 +68,7 @@ nino_status nino_rescale_bislerp(const nino_array *x, nino_array *out, nino_erro
     return NINO_OK;
 }
 
-// ---- Lanczos through 8 bits ------------------------------------------------------------------
+// ---- PIL's filters, through 8 bits -----------------------------------------------------------
 
 #define FIXED 22 // fraction bits of PIL's integer weights
 
@@ -88,24 +88,52 @@ static double lanczos3(double x)
     return sin(a) / a * (sin(b) / b);
 }
 
-static bool taps_make(taps *t, int64_t from, int64_t to)
+static double triangle(double x) { return fmax(0, 1 - fabs(x)); }
+
+// Keys' cubic with a = -1/2; torch's has -3/4.
+static double cubic(double x)
+{
+    const double d = fabs(x);
+    return d < 1 ? (1.5 * d - 2.5) * d * d + 1 : d < 2 ? ((-0.5 * d + 2.5) * d - 4) * d + 2 : 0;
+}
+
+// A kernel that reaches `support` pixels far, more where a picture gets smaller.
+typedef struct kernel {
+    double support;
+    double (*at)(double x);
+} kernel;
+
+// The pixel that lies under the new one's centre: one tap.
+static void taps_nearest(taps *t, int64_t to, double scale, int64_t from)
+{
+    for (int64_t x = 0; x < to; x++) {
+        const int64_t at = (int64_t) (((double) x + 0.5) * scale);
+        t->start[x] = (int) (at < from ? at : from - 1);
+        t->count[x] = 1;
+        t->weight[x * t->size] = 1 << FIXED;
+    }
+}
+
+static bool taps_make(taps *t, int64_t from, int64_t to, const kernel *f)
 {
     const double scale = (double) from / (double) to, stretch = scale < 1 ? 1 : scale;
-    const double support = 3 * stretch;
+    const double support = f->support * stretch;
     t->size = (int) ceil(support) * 2 + 1;
     t->start = calloc((size_t) to, sizeof(int));
     t->count = calloc((size_t) to, sizeof(int));
     t->weight = calloc((size_t) to * (size_t) t->size, sizeof(int32_t));
     double *k = calloc((size_t) t->size, sizeof(double));
     const bool ok = t->start && t->count && t->weight && k;
-    for (int64_t x = 0; ok && x < to; x++) {
+    if (ok && !f->at)
+        taps_nearest(t, to, scale, from);
+    for (int64_t x = 0; ok && f->at && x < to; x++) {
         const double center = ((double) x + 0.5) * scale;
         int64_t lo = (int64_t) (center - support + 0.5), hi = (int64_t) (center + support + 0.5);
         lo = lo < 0 ? 0 : lo;
         hi = hi > from ? from : hi;
         double sum = 0;
         for (int64_t i = lo; i < hi; i++)
-            sum += k[i - lo] = lanczos3(((double) i - center + 0.5) / stretch);
+            sum += k[i - lo] = f->at(((double) i - center + 0.5) / stretch);
         t->start[x] = (int) lo;
         t->count[x] = (int) (hi - lo);
         for (int64_t i = 0; i < hi - lo; i++) {
@@ -161,8 +189,14 @@ static void divide_by_alpha(uint8_t *v, int64_t n)
         }
 }
 
-nino_status nino_rescale_lanczos8(const nino_array *x, nino_array *out, nino_error *err)
+nino_status nino_rescale_pil(const nino_array *x, nino_array *out, nino_scale_method method,
+                             nino_error *err)
 {
+    static const kernel kernels[] = { [NINO_SCALE_NEAREST] = { 0, NULL },
+                                      [NINO_SCALE_BILINEAR] = { 1, triangle },
+                                      [NINO_SCALE_BICUBIC] = { 2, cubic },
+                                      [NINO_SCALE_LANCZOS] = { 3, lanczos3 } };
+    const kernel *f = &kernels[method];
     const int64_t n = x->shape.dim[0], h = x->shape.dim[1], w = x->shape.dim[2],
                   c = x->shape.dim[3];
     const int64_t oh = out->shape.dim[1], ow = out->shape.dim[2];
@@ -170,7 +204,8 @@ nino_status nino_rescale_lanczos8(const nino_array *x, nino_array *out, nino_err
     uint8_t *in8 = malloc((size_t) (h * w * c)), *wide = malloc((size_t) (h * ow * c));
     uint8_t *out8 = calloc((size_t) (oh * ow), (size_t) c);
     const bool has_alpha = c == 4 && (h != oh || w != ow);
-    const bool ok = in8 && wide && out8 && taps_make(&across, w, ow) && taps_make(&down, h, oh);
+    const bool ok =
+        in8 && wide && out8 && taps_make(&across, w, ow, f) && taps_make(&down, h, oh, f);
     for (int64_t i = 0; ok && i < n; i++) {
         nino_to_u8_truncated(in8, nino_array_f32(x) + i * h * w * c, (size_t) (h * w * c));
         if (has_alpha)
@@ -189,7 +224,7 @@ nino_status nino_rescale_lanczos8(const nino_array *x, nino_array *out, nino_err
     free(in8);
     free(wide);
     free(out8);
-    return ok ? NINO_OK : nino_fail(err, NINO_ERR_NOMEM, "lanczos", "out of memory");
+    return ok ? NINO_OK : nino_fail(err, NINO_ERR_NOMEM, "resize", "out of memory");
 }
 
 // ---- all methods -----------------------------------------------------------------------------
@@ -267,7 +302,7 @@ nino_status nino_rescale(nino_run *r, const nino_array *x, int64_t width, int64_
         if (!res)
             st = NINO_ERR_NOMEM;
         else if (method == NINO_SCALE_LANCZOS && !r->is_plan)
-            st = nino_rescale_lanczos8(src, res, err);
+            st = nino_rescale_pil(src, res, NINO_SCALE_LANCZOS, err);
         else if (!r->is_plan)
             st = nino_rescale_bislerp(src, res, err);
     } else if (!(res = on_device(r, src, width, height, method, err))) {

@@ -121,10 +121,12 @@ typedef enum nino_scale_method { // order of ComfyUI's lists; the last word diff
 // x [..,H,W,C] f32 -> *out [..,height,width,C]; center: cut to the target's aspect ratio first.
 nino_status nino_rescale(nino_run *r, const nino_array *x, int64_t width, int64_t height,
                          nino_scale_method method, bool center, nino_array **out, nino_error *err);
-// The two that run on the host. x [N,H,W,C] f32, out [N,h,w,C] f32 allocated.
+// Those that run on the host. x [N,H,W,C] f32, out [N,h,w,C] f32 allocated.
 nino_status nino_rescale_bislerp(const nino_array *x, nino_array *out, nino_error *err);
-// Through 8 bits, as PIL: values are truncated to u8, both passes round to u8.
-nino_status nino_rescale_lanczos8(const nino_array *x, nino_array *out, nino_error *err);
+// PIL's nearest, bilinear, bicubic or Lanczos, through 8 bits: values are truncated to u8, both
+// passes round to u8. What gets smaller is filtered, which torch's of those names do not.
+nino_status nino_rescale_pil(const nino_array *x, nino_array *out, nino_scale_method method,
+                             nino_error *err);
 
 // ---- output names (core/node/prefix.c) -------------------------------------------------------
 typedef struct nino_prefix_vars {

@@ -44,14 +44,30 @@ static nino_status forget_id(nino_ui *ui, const nino_json *list, const char *id,
     return NINO_OK;
 }
 
+// In a damaged file several inputs name one link.
+static bool is_named_elsewhere(const nino_ui *ui, const nino_ui_port *port)
+{
+    for (int32_t i = 0; i < ui->n_nodes; i++)
+        for (int32_t k = 0; k < ui->nodes[i].n_ports; k++)
+            if (&ui->nodes[i].ports[k] != port && ui->nodes[i].ports[k].link == port->link)
+                return true;
+    return false;
+}
+
 static nino_status ui_edit_cut(edit *e, nino_ui_port *port)
 {
     nino_ui *ui = e->ui;
-    const nino_ui_link *l = port->link >= 0 ? &ui->links[port->link] : NULL;
+    const nino_ui_link *l =
+        port->link >= 0 && !is_named_elsewhere(ui, port) ? &ui->links[port->link] : NULL;
     const nino_ui_scope *s = &ui->scopes[e->node->scope];
     nino_status st = nino_json_set(ui->doc, port->json, "link", "null", e->err);
-    if (st || !l)
+    if (st)
         return st;
+    if (!l) {
+        port->link = NINO_UI_NONE;
+        port->link_id = NULL;
+        return NINO_OK;
+    }
     if (l->origin >= 0) {
         const nino_json *out = nino_json_at(ui->nodes[l->origin].outputs, (uint32_t) l->slot);
         st = forget_id(ui, nino_json_get(out, "links"), l->id, e->err);

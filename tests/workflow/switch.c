@@ -2,9 +2,8 @@
 // where the switch is known before the run.
 #include "tests/flow.h"
 
-#include <stdarg.h>
-
 #define NODE(id, class, inputs) "'" id "': {'class_type': '" class "', 'inputs': {" inputs "}}"
+
 #define PICTURE(id, width)                                                                         \
     NODE(id, "EmptyImage", "'width': " width ", 'height': 8, 'batch_size': 1, 'color': 0")
 #define SWITCH(on)                                                                                 \
@@ -12,22 +11,6 @@
 #define REST                                                                                       \
     PICTURE("1", "16")                                                                             \
     "," PICTURE("2", "24") "," NODE("4", "SaveImage", "'images': ['3', 0], 'filename_prefix': 's'")
-
-// The nodes as a workflow file, until the next one is made.
-static const char *graph(const char *first, ...)
-{
-    static char text[4096];
-    size_t n = (size_t) snprintf(text, sizeof(text), "{%s", first);
-    va_list more;
-    va_start(more, first);
-    for (const char *node; (node = va_arg(more, const char *));)
-        n += (size_t) snprintf(text + n, sizeof(text) - n, ",%s", node);
-    va_end(more);
-    n += (size_t) snprintf(text + n, sizeof(text) - n, "}");
-    CHECK(n < sizeof(text));
-    return text;
-}
-#define GRAPH(...) graph(__VA_ARGS__, NULL)
 
 static bool has_run(const flow_result *r, const char *node)
 {
@@ -49,10 +32,10 @@ static flow_result run(const char *json)
 
 static void check_literal(void)
 {
-    flow_result r = run(GRAPH(SWITCH("false"), REST));
+    flow_result r = run(FLOW_OF(SWITCH("false"), REST));
     CHECK(has_run(&r, "1 EmptyImage") && !has_run(&r, "2 EmptyImage"));
     CHECK(r.n_paths == 1);
-    r = run(GRAPH(SWITCH("true"), REST));
+    r = run(FLOW_OF(SWITCH("true"), REST));
     CHECK(has_run(&r, "2 EmptyImage") && !has_run(&r, "1 EmptyImage"));
 }
 
@@ -60,9 +43,9 @@ static void check_literal(void)
 static void check_linked(void)
 {
     flow_result r =
-        run(GRAPH(SWITCH("['5', 0]"), NODE("5", "PrimitiveBoolean", "'value': true"), REST));
+        run(FLOW_OF(SWITCH("['5', 0]"), NODE("5", "PrimitiveBoolean", "'value': true"), REST));
     CHECK(has_run(&r, "2 EmptyImage") && !has_run(&r, "1 EmptyImage"));
-    r = run(GRAPH(
+    r = run(FLOW_OF(
         SWITCH("['6', 0]"),
         NODE("6", "ComfySwitchNode", "'on_false': ['7', 0], 'on_true': ['7', 0], 'switch': false"),
         NODE("7", "PrimitiveBoolean", "'value': false"), REST));
@@ -73,7 +56,7 @@ static void check_linked(void)
 // A number through a switch is a parameter.
 static void check_number(void)
 {
-    const flow_result r = run(GRAPH(
+    const flow_result r = run(FLOW_OF(
         NODE("8", "PrimitiveInt", "'value': 32"),
         NODE("3", "ComfySwitchNode", "'on_false': ['8', 0], 'on_true': ['8', 0], 'switch': true"),
         NODE("1", "EmptyImage", "'width': ['3', 0], 'height': 8, 'batch_size': 1, 'color': 0"),
@@ -85,7 +68,7 @@ static void check_number(void)
 static void check_refused(void)
 {
     nino_ctx *ctx = flow_open("ref", NULL);
-    nino_graph *g = flow_graph(GRAPH(
+    nino_graph *g = flow_graph(FLOW_OF(
         NODE("8", "PrimitiveInt", "'value': 32"),
         NODE("3", "ComfySwitchNode", "'on_false': ['8', 0], 'on_true': ['8', 0], 'switch': true"),
         NODE("4", "SaveImage", "'images': ['3', 0], 'filename_prefix': 's'")));
@@ -109,11 +92,11 @@ static void check_refused(void)
 static void check_chains(void)
 {
     const char *json =
-        GRAPH(TRUTH("false"), PICTURE("1", "16"), FLIP("2", "1"), FLIP("3", "2"), FLIP("4", "1"),
-              NODE("5", "ComfySwitchNode",
-                   "'on_false': ['4', 0], 'on_true': ['3', 0], 'switch': ['10', 0]"),
-              NODE("6", "SaveImage", "'images': ['5', 0], 'filename_prefix': 's'"),
-              NODE("7", "SaveImage", "'images': ['1', 0], 'filename_prefix': 'o'"));
+        FLOW_OF(TRUTH("false"), PICTURE("1", "16"), FLIP("2", "1"), FLIP("3", "2"), FLIP("4", "1"),
+                NODE("5", "ComfySwitchNode",
+                     "'on_false': ['4', 0], 'on_true': ['3', 0], 'switch': ['10', 0]"),
+                NODE("6", "SaveImage", "'images': ['5', 0], 'filename_prefix': 's'"),
+                NODE("7", "SaveImage", "'images': ['1', 0], 'filename_prefix': 'o'"));
     const flow_result r = run(json);
     CHECK(has_run(&r, "1 EmptyImage") && has_run(&r, "2 ImageFlip") && has_run(&r, "3 ImageFlip"));
     CHECK(!has_run(&r, "4 ImageFlip") && r.n_paths == 2);
@@ -125,12 +108,12 @@ static void check_chains(void)
 static void check_nested(void)
 {
     const flow_result r =
-        run(GRAPH(TRUTH("true"), PICTURE("1", "16"), PICTURE("2", "24"), PICTURE("3", "32"),
-                  NODE("4", "ComfySwitchNode",
-                       "'on_false': ['1', 0], 'on_true': ['2', 0], 'switch': ['10', 0]"),
-                  NODE("5", "ComfySwitchNode",
-                       "'on_false': ['4', 0], 'on_true': ['3', 0], 'switch': ['10', 0]"),
-                  NODE("6", "SaveImage", "'images': ['5', 0], 'filename_prefix': 's'")));
+        run(FLOW_OF(TRUTH("true"), PICTURE("1", "16"), PICTURE("2", "24"), PICTURE("3", "32"),
+                    NODE("4", "ComfySwitchNode",
+                         "'on_false': ['1', 0], 'on_true': ['2', 0], 'switch': ['10', 0]"),
+                    NODE("5", "ComfySwitchNode",
+                         "'on_false': ['4', 0], 'on_true': ['3', 0], 'switch': ['10', 0]"),
+                    NODE("6", "SaveImage", "'images': ['5', 0], 'filename_prefix': 's'")));
     CHECK(has_run(&r, "1 EmptyImage") && !has_run(&r, "2 EmptyImage") &&
           !has_run(&r, "3 EmptyImage") && r.n_paths == 1);
 }
@@ -139,13 +122,13 @@ static void check_nested(void)
 static void check_unneeded(void)
 {
     const flow_result r =
-        run(GRAPH(TRUTH("false"), PICTURE("1", "16"), PICTURE("2", "24"),
-                  NODE("4", "ComfySwitchNode",
-                       "'on_false': ['1', 0], 'on_true': ['2', 0], 'switch': ['12', 0]"),
-                  NODE("12", "ComfyNotNode", "'value': ['10', 0]"),
-                  NODE("5", "ComfySwitchNode",
-                       "'on_false': ['4', 0], 'on_true': ['2', 0], 'switch': ['10', 0]"),
-                  NODE("6", "SaveImage", "'images': ['5', 0], 'filename_prefix': 's'")));
+        run(FLOW_OF(TRUTH("false"), PICTURE("1", "16"), PICTURE("2", "24"),
+                    NODE("4", "ComfySwitchNode",
+                         "'on_false': ['1', 0], 'on_true': ['2', 0], 'switch': ['12', 0]"),
+                    NODE("12", "ComfyNotNode", "'value': ['10', 0]"),
+                    NODE("5", "ComfySwitchNode",
+                         "'on_false': ['4', 0], 'on_true': ['2', 0], 'switch': ['10', 0]"),
+                    NODE("6", "SaveImage", "'images': ['5', 0], 'filename_prefix': 's'")));
     CHECK(has_run(&r, "2 EmptyImage") && !has_run(&r, "1 EmptyImage") &&
           !has_run(&r, "12 ComfyNotNode") && !has_run(&r, "4 ComfySwitchNode"));
 }
@@ -155,10 +138,10 @@ static void check_cached(void)
 {
     nino_ctx *ctx = flow_open("ref", NULL);
 #define AGAIN(first, prefix)                                                                       \
-    GRAPH(TRUTH(first), PICTURE("1", "16"), FLIP("2", "1"), FLIP("4", "2"),                        \
-          NODE("5", "ComfySwitchNode",                                                             \
-               "'on_false': ['4', 0], 'on_true': ['2', 0], 'switch': ['10', 0]"),                  \
-          NODE("6", "SaveImage", "'images': ['5', 0], 'filename_prefix': '" prefix "'"))
+    FLOW_OF(TRUTH(first), PICTURE("1", "16"), FLIP("2", "1"), FLIP("4", "2"),                      \
+            NODE("5", "ComfySwitchNode",                                                           \
+                 "'on_false': ['4', 0], 'on_true': ['2', 0], 'switch': ['10', 0]"),                \
+            NODE("6", "SaveImage", "'images': ['5', 0], 'filename_prefix': '" prefix "'"))
     flow_result r = flow_run_json(ctx, AGAIN("true", "a"));
     CHECK(has_run(&r, "4 ImageFlip"));
     r = flow_run_json(ctx, AGAIN("true", "b"));
@@ -172,7 +155,7 @@ static void check_cached(void)
 static void check_broken_branch(void)
 {
     nino_ctx *ctx = flow_open("ref", NULL);
-    nino_graph *g = flow_graph(GRAPH(
+    nino_graph *g = flow_graph(FLOW_OF(
         PICTURE("1", "16"), NODE("2", "LoadImage", "'image': 'is not there.png'"),
         NODE("3", "ComfySwitchNode", "'on_false': ['1', 0], 'on_true': ['2', 0], 'switch': false"),
         NODE("4", "SaveImage", "'images': ['3', 0], 'filename_prefix': 's'")));
@@ -182,14 +165,14 @@ static void check_broken_branch(void)
     nino_graph_destroy(&g);
     // an error that only a run finds
     r = flow_run_json(
-        ctx, GRAPH(TRUTH("true"), PICTURE("1", "16"),
-                   NODE("7", "ComfyMathExpression", "'expression': 'a / 0', 'values.a': 1"),
-                   NODE("8", "PrimitiveInt", "'value': 24"),
-                   NODE("11", "ComfySwitchNode",
-                        "'on_false': ['8', 0], 'on_true': ['7', 1], 'switch': ['10', 0]"),
-                   NODE("12", "EmptyImage",
-                        "'width': ['11', 0], 'height': 8, 'batch_size': 1, 'color': 0"),
-                   NODE("4", "SaveImage", "'images': ['12', 0], 'filename_prefix': 's'")));
+        ctx, FLOW_OF(TRUTH("true"), PICTURE("1", "16"),
+                     NODE("7", "ComfyMathExpression", "'expression': 'a / 0', 'values.a': 1"),
+                     NODE("8", "PrimitiveInt", "'value': 24"),
+                     NODE("11", "ComfySwitchNode",
+                          "'on_false': ['8', 0], 'on_true': ['7', 1], 'switch': ['10', 0]"),
+                     NODE("12", "EmptyImage",
+                          "'width': ['11', 0], 'height': 8, 'batch_size': 1, 'color': 0"),
+                     NODE("4", "SaveImage", "'images': ['12', 0], 'filename_prefix': 's'")));
     CHECK(r.n_paths == 1 && !has_run(&r, "7 ComfyMathExpression"));
     nino_ctx_destroy(&ctx);
 }
@@ -198,12 +181,12 @@ static void check_broken_branch(void)
 static void check_turns(void)
 {
     const flow_result r = run(
-        GRAPH(TRUTH("true"), NODE("12", "PrimitiveBoolean", "'value': true"),
-              NODE("11", "CreateList", "'inputs.input0': ['10', 0], 'inputs.input1': ['12', 0]"),
-              PICTURE("1", "16"), PICTURE("2", "24"),
-              NODE("3", "ComfySwitchNode",
-                   "'on_false': ['1', 0], 'on_true': ['2', 0], 'switch': ['11', 0]"),
-              NODE("4", "SaveImage", "'images': ['3', 0], 'filename_prefix': 's'")));
+        FLOW_OF(TRUTH("true"), NODE("12", "PrimitiveBoolean", "'value': true"),
+                NODE("11", "CreateList", "'inputs.input0': ['10', 0], 'inputs.input1': ['12', 0]"),
+                PICTURE("1", "16"), PICTURE("2", "24"),
+                NODE("3", "ComfySwitchNode",
+                     "'on_false': ['1', 0], 'on_true': ['2', 0], 'switch': ['11', 0]"),
+                NODE("4", "SaveImage", "'images': ['3', 0], 'filename_prefix': 's'")));
     CHECK(has_run(&r, "1 EmptyImage") && has_run(&r, "2 EmptyImage") && r.n_paths == 2);
 }
 

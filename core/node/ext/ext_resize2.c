@@ -288,7 +288,21 @@ typedef struct was_params {
     int64_t resize_height;
 } was_params;
 
-// Supersampling: eight times as large first.
+static nino_status was_scale(nino_run *r, const nino_array *x, int64_t w, int64_t h,
+                             nino_scale_method method, nino_array **out, nino_error *err)
+{
+    const nino_picture s = nino_picture_of(x);
+    nino_array *a = nino_node_array(NINO_F32, NINO_SHAPE(s.n, h, w, s.c), r->def->key, err);
+    const nino_status st = !a           ? err->code
+                           : r->is_plan ? NINO_OK
+                                        : nino_rescale_pil(x, a, method, err);
+    *out = st ? NULL : a;
+    if (st)
+        nino_array_unref(&a);
+    return st;
+}
+
+// PIL's filters. Supersampling: eight times as large first.
 static nino_status was_resize_run(nino_run *r, nino_error *err)
 {
     static const nino_scale_method of[] = { NINO_SCALE_LANCZOS, NINO_SCALE_NEAREST,
@@ -308,11 +322,9 @@ static nino_status was_resize_run(nino_run *r, nino_error *err)
         return too_small("rescale_factor", err);
     nino_status st = NINO_OK;
     if (p->supersample == 0)
-        st = nino_rescale(r, nino_in_image(r, 0), w * 8, h * 8, of[p->resampling], false, &large,
-                          err);
+        st = was_scale(r, nino_in_image(r, 0), w * 8, h * 8, of[p->resampling], &large, err);
     if (!st)
-        st = nino_rescale(r, large ? large : nino_in_image(r, 0), w, h, of[p->resampling], false,
-                          &out, err);
+        st = was_scale(r, large ? large : nino_in_image(r, 0), w, h, of[p->resampling], &out, err);
     nino_array_unref(&large);
     return st ? st : nino_out_image(r, 0, out, err);
 }

@@ -86,11 +86,16 @@ static void frame_bytes(const nino_array *a, int64_t k, int channels, uint8_t *o
 // Which frame is shown at place i of one pass.
 static int64_t frame_at(int64_t i, int64_t n) { return i < n ? i : 2 * (n - 1) - i; }
 
+static int64_t frames_of_pass(const combine_params *p, int64_t n)
+{
+    return p->pingpong && n > 2 ? 2 * n - 2 : n;
+}
+
 static nino_status write_clip(nino_run *r, const nino_array *a, nino_file_writer *file,
                               const nino_video_params *how, nino_error *err)
 {
     const combine_params *p = r->params;
-    const int64_t n = a->shape.dim[0], pass = p->pingpong && n > 2 ? 2 * n - 2 : n;
+    const int64_t n = a->shape.dim[0], pass = frames_of_pass(p, n);
     const int64_t total = pass * (1 + p->loop_count);
     uint8_t *rgb = malloc((size_t) (a->shape.dim[1] * a->shape.dim[2] * 3));
     nino_video *v = NULL;
@@ -148,6 +153,14 @@ static void read_extra(const nino_run *r, nino_video_params *how, bool *with_tex
     nino_json_bool(nino_json_get(r->extra, "save_metadata"), with_texts);
 }
 
+// NULL: none, or one that the file does not hold.
+static const nino_sound *sound_of(const nino_run *r)
+{
+    const combine_params *p = r->params;
+    const bool is_picture = !strncmp(combine_formats[p->format], "image/", 6);
+    return r->in[1] && r->in[1]->u.audio.wave && !is_picture ? &r->in[1]->u.audio : NULL;
+}
+
 static nino_status give_names(nino_run *r, bool is_kept, char *const *path, int n, nino_error *err)
 {
     nino_value *v = nino_ext_out_bundle(r, 0, NINO_PORT_FILENAMES, 1 + n, err);
@@ -161,24 +174,48 @@ static nino_status give_names(nino_run *r, bool is_kept, char *const *path, int 
     return ok ? NINO_OK : nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
 }
 
+static nino_status write_file(nino_run *r, const nino_array *a, const nino_video_params *how,
+                              const char *dir, const char *name, const char *ext, int64_t *counter,
+                              char **path, nino_error *err)
+{
+    nino_file_writer *file = NULL;
+    nino_status st = nino_prefix_open(dir, name, ext, *counter, &file, err);
+    if (!st && !(st = write_clip(r, a, file, how, err)) &&
+        !(st = nino_prefix_commit(&file, dir, name, ext, counter, path, err)))
+        nino_run_output(r, *path);
+    nino_file_writer_abort(&file);
+    return st;
+}
+
+// The first frame, the clip, and with a sound the clip again with it, as there.
 static nino_status write_files(nino_run *r, const nino_array *a, nino_video_params *how,
                                const char *dir, const char *name, nino_error *err)
 {
     const combine_params *p = r->params;
-    char ext[16], *path[2] = { NULL, NULL };
-    nino_file_writer *file = NULL;
+    char ext[24], *path[3] = { NULL, NULL, NULL };
+    nino_sound sound = { 0 };
+    int n = 2;
     int64_t counter = nino_prefix_counter_plain(dir, name);
     snprintf(ext, sizeof(ext), ":%s", nino_video_extension(how->format));
     nino_status st = write_first(r, a, dir, name, counter, &path[0], err);
-    if (!st && !(st = nino_prefix_open(dir, name, ext, counter, &file, err)) &&
-        !(st = write_clip(r, a, file, how, err)) &&
-        !(st = nino_prefix_commit(&file, dir, name, ext, &counter, &path[1], err)))
-        nino_run_output(r, path[1]);
-    nino_file_writer_abort(&file);
     if (!st)
-        st = give_names(r, p->save_output, path, 2, err);
-    free(path[0]);
-    free(path[1]);
+        st = write_file(r, a, how, dir, name, ext, &counter, &path[1], err);
+    if (!st && sound_of(r)) {
+        const nino_sound *s = sound_of(r);
+        const double seconds =
+            (double) (frames_of_pass(p, a->shape.dim[0]) * (1 + p->loop_count)) / p->frame_rate;
+        snprintf(ext, sizeof(ext), ":-audio%s", nino_video_extension(how->format));
+        nino_video_params with = *how;
+        with.sound = &sound;
+        if (!(st = nino_sound_cut(s, 0, llround(seconds * s->rate), &sound, err)))
+            st = write_file(r, a, &with, dir, name, ext, &counter, &path[2], err);
+        nino_sound_release(&sound);
+        n = 3;
+    }
+    if (!st)
+        st = give_names(r, p->save_output, path, n, err);
+    for (int i = 0; i < 3; i++)
+        free(path[i]);
     return st;
 }
 
@@ -196,6 +233,10 @@ static nino_status combine_run(nino_run *r, nino_error *err)
     nino_video_params how = { 0 };
     if (!writer_of(combine_formats[p->format], &how))
         return no_writer(p->format, err);
+    if (sound_of(r) && how.format != NINO_VIDEO_MP4)
+        return nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "value", "audio",
+                              "%s is written without sound here; video/h264-mp4 has it",
+                              combine_formats[p->format]);
     if (r->is_plan || !a || !a->shape.dim[0])
         return give_names(r, p->save_output, NULL, 0, err);
     read_extra(r, &how, &with_texts);
@@ -230,7 +271,8 @@ NINO_NODE(
     "Writes images as a clip, and the first of them as a PNG file that carries the workflow; crf, "
     "lossless and save_metadata of the formats are followed where the workflow has them",
     NINO_INPUTS(NINO_PORT(images, IMAGE),
-                NINO_PORT(audio, OTHER, .optional = true, .help = "Not supported"),
+                NINO_PORT(audio, AUDIO, .optional = true,
+                          .help = "Makes a second file, with this sound, of video/h264-mp4"),
                 NINO_PORT(meta_batch, OTHER, .optional = true, .help = "Not needed"),
                 NINO_PORT(vae, VAE, .optional = true, .help = "Not needed for images")),
     NINO_OUTPUTS(NINO_PORT(Filenames, FILENAMES)),

@@ -78,7 +78,7 @@ typedef struct clip_time_params {
 
 typedef struct picks {
     int64_t *at, n;
-    double rate;
+    double rate, start; // seconds
 } picks;
 
 // The frames that are taken of n at `fps`; malloc'd.
@@ -88,7 +88,8 @@ static bool pick(const clip_params *p, double start, int64_t n, double fps, pick
     const int64_t all = (int64_t) ceil((double) n / fps * rate - 1e-6);
     const int64_t first = p->skip_first_frames + (int64_t) (start * rate + 0.5);
     *out = (picks){ .at = calloc((size_t) (all > 0 ? all : 0) + 1, sizeof(int64_t)),
-                    .rate = rate / (double) p->select_every_nth };
+                    .rate = rate / (double) p->select_every_nth,
+                    .start = (double) first / rate };
     for (int64_t k = first; out->at && k < all; k += p->select_every_nth) {
         const int64_t at = (int64_t) floor((double) k / rate * fps + 1e-6);
         if (p->frame_load_cap && out->n == p->frame_load_cap)
@@ -137,7 +138,26 @@ static nino_status read_clip(nino_run *r, const char *name, nino_video_info *inf
     return st;
 }
 
-// Frames as output 0, their number or a mask as output 1, what the clip was as output 3.
+// The sound of so many seconds of the clip as output 2; it stays empty where there is none.
+static nino_status give_sound(nino_run *r, const char *name, double start, double seconds,
+                              nino_error *err)
+{
+    nino_sound all = { 0 }, part = { 0 };
+    int fd = -1;
+    nino_status st = nino_services_of(r->ctx)->open_input(r->ctx, name, &fd, err);
+    if (st)
+        return st;
+    st = nino_sound_read(fd, name, r->is_plan, &all, err);
+    close(fd);
+    if (!st && all.wave)
+        st = nino_sound_cut(&all, llround(start * all.rate), llround(seconds * all.rate), &part,
+                            err);
+    nino_sound_release(&all);
+    return st ? st : nino_out_audio(r, 2, part, err);
+}
+
+// Frames as output 0, their number or a mask as output 1, their sound as output 2, what the clip
+// was as output 3.
 static nino_status clip(nino_run *r, const clip_params *p, double start, nino_error *err)
 {
     const bool with_mask = r->def->outputs[1].type == NINO_PORT_MASK;
@@ -171,6 +191,8 @@ static nino_status clip(nino_run *r, const clip_params *p, double start, nino_er
     else if (!st)
         st = nino_out_int(r, 1, chosen.n, err);
     const nino_picture s = r->out[0] ? nino_picture_of(r->out[0]->u.image) : (nino_picture){ 0 };
+    if (!st)
+        st = give_sound(r, name, chosen.start, (double) chosen.n / chosen.rate, err);
     if (!st)
         st = give_info(r, 3, &info, &chosen, &s, err);
     free(chosen.at);
@@ -211,7 +233,7 @@ static nino_status clip_check(const nino_ctx *ctx, const void *params, nino_erro
                 NINO_PORT(vae, VAE, .optional = true, .help = "Not supported"))
 #define CLIP_OUTPUTS(second)                                                                       \
     NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE), second,                                                  \
-                 NINO_PORT(audio, OTHER, .help = "Not supported: always empty"),                   \
+                 NINO_PORT(audio, AUDIO, .help = "Of the frames that are taken"),                  \
                  NINO_PORT(video_info, VIDEO_INFO))
 #define CLIP_SIZE(S)                                                                               \
     NINO_P_FLOAT(S, force_rate, 0, 0, 60, 1, .label = "Frames a second",                           \
@@ -234,7 +256,7 @@ static nino_status clip_check(const nino_ctx *ctx, const void *params, nino_erro
     NINO_P_FILE(S, video, "input", .label = "Video", .help = "A video file in the input folder")
 #define CLIP_PATH(S)                                                                               \
     NINO_P_STRING(S, video, "", .label = "Video", .help = "A video file in the input folder")
-#define CLIP_HELP "Reads the frames of a clip; sound is left out"
+#define CLIP_HELP "Reads the frames of a clip, and their sound"
 
 NINO_NODE(vhs_load, "VHS_LoadVideo", "Load Video (Upload)", "Video Helper Suite", CLIP_HELP,
           CLIP_INPUTS, CLIP_OUTPUTS(NINO_PORT(frame_count, INT)),

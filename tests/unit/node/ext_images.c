@@ -1,6 +1,8 @@
 // Images of extensions: sizes, cuts, joins. Values worked out by hand from the definitions.
 #include "tests/unit/node/ext.h"
 
+#include <math.h>
+
 static void picture(const char *port, int64_t n, int64_t h, int64_t w)
 {
     node_give(port, node_image(node_ramp(SHAPE(n, h, w, 3), 0.001)));
@@ -143,6 +145,44 @@ static void resizes(void)
     SIZED("Image Resize", "mode=resize|resize_width=9|resize_height=8|supersample=false", 4, 6, 8,
           16);
     SIZED("Image Resize", "mode=rescale|rescale_factor=0.5", 4, 6, 2, 3);
+}
+
+// What PIL 9.4 makes of 7x5 pixels of grey.
+static void filtered(void)
+{
+    static const struct {
+        const char *method;
+        int half[6], through_8x[6]; // 3x2
+        long sum;                   // of 11x8 pixels, each times its number
+    } of[] = {
+        { "lanczos", { 93, 145, 121, 128, 168, 130 }, { 95, 145, 121, 128, 168, 129 }, 533433 },
+        { "nearest", { 141, 93, 45, 207, 211, 215 }, { 141, 93, 45, 207, 211, 215 }, 503116 },
+        { "bilinear", { 102, 137, 125, 127, 164, 129 }, { 101, 138, 124, 128, 159, 131 }, 539722 },
+        { "bicubic", { 96, 142, 123, 128, 166, 130 }, { 96, 142, 123, 128, 165, 130 }, 534691 },
+    };
+    for (size_t k = 0; k < 3 * sizeof(of) / sizeof(of[0]); k++) {
+        const int m = (int) k / 3, how = (int) k % 3;
+        char pairs[96];
+        snprintf(pairs, sizeof(pairs),
+                 "mode=rescale|resampling=%s|supersample=%s|rescale_factor=%s", of[m].method,
+                 how == 1 ? "true" : "false", how == 2 ? "1.6" : "0.5");
+        node_new("Image Resize");
+        ext_set(pairs);
+        nino_array *a = node_ramp(SHAPE(1, 5, 7, 3), 0);
+        for (int i = 0; i < 105; i++) {
+            const int y = i / 21, x = i / 3 % 7;
+            nino_array_f32(a)[i] = (float) ((37 * y * y + 91 * x + 13 * x * y) % 256) / 255;
+        }
+        node_give("image", node_image(a));
+        node_go();
+        const float *out = nino_array_f32(node_out_image(0));
+        long sum = 0;
+        for (int i = 0; i < 88 && how == 2; i++)
+            sum += (i + 1) * lroundf(out[3 * i] * 255);
+        CHECK(how < 2 || sum == of[m].sum);
+        for (int i = 0; i < 6 && how < 2; i++)
+            CHECK(lroundf(out[3 * i] * 255) == (how ? of[m].through_8x : of[m].half)[i]);
+    }
 }
 
 static void framed(void)
@@ -289,6 +329,7 @@ int main(void)
     sizes_of();
     sizes_by_name();
     resizes();
+    filtered();
     framed();
     cuts();
     joins();
