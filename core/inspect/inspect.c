@@ -124,10 +124,26 @@ static void inspect_add_upscale(maker *m, nino_weights *w, const char *family)
     nino_upscale_unref(&u);
 }
 
+static void add_blocks(maker *m, nino_weights *w)
+{
+    nino_error err = { 0 };
+    nino_block_net *n = NULL;
+    char detail[96];
+    if (nino_block_net_load(w, "", &n, &err) == NINO_OK)
+        snprintf(detail, sizeof(detail), "ControlNet of Qwen-Image, %d blocks%s", n->n_blocks,
+                 n->has_mask ? ", takes a mask" : "");
+    inspect_add_part(m, "control", NINO_CONTROL_BLOCKS, n ? detail : err.msg);
+    nino_block_net_unref(&n);
+}
+
 static void inspect_add_control(maker *m, nino_weights *w, const char *family)
 {
     nino_error err = { 0 };
     nino_control_net *c = NULL;
+    if (!strcmp(family, NINO_CONTROL_BLOCKS)) {
+        add_blocks(m, w);
+        return;
+    }
     if (nino_control_load(w, NULL, &c, &err) == NINO_OK)
         inspect_add_part(m, "control", c->family, c->detail);
     else

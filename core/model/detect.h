@@ -28,6 +28,8 @@ typedef struct nino_detected {
 #define NINO_CONTROL_SD3 "controlnet_sd3"
 #define NINO_CONTROL_LORA "control_lora"
 #define NINO_CONTROL_T2I "t2i_adapter"
+// Those of ModelPatchLoader.
+#define NINO_CONTROL_BLOCKS "model_patch_qwen_image"
 
 void nino_detect(const nino_weights *w, nino_detected *out);
 

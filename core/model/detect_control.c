@@ -11,6 +11,12 @@ static const struct {
     const char *family, *prefix, *name[3]; // which it all has
 } control_rules[] = {
     { "controlnet_hunyuan_dit", "", { "after_proj_list.18.bias" } },
+    { NINO_CONTROL_BLOCKS, "", { "controlnet_blocks.0.y_rms.weight" } },
+    { "model_patch_uso", "", { "feature_embedder.mid_layer_norm.bias" } },
+    { "model_patch_z_image", "", { "control_all_x_embedder.2-1.weight" } },
+    { "model_patch_multitalk",
+      "",
+      { "audio_proj.proj1.weight", "blocks.0.audio_cross_attn.proj.weight" } },
     { NINO_CONTROL_LORA, "", { "lora_controlnet" } },
     { NINO_CONTROL_UNION, "", { "controlnet_cond_embedding.conv_in.weight", "task_embedding" } },
     { NINO_CONTROL_UNET, "", { "controlnet_cond_embedding.conv_in.weight" } },

@@ -35,14 +35,15 @@ typedef enum nino_patch_kind {
     NINO_PATCH_EASY_CACHE,    // v: reuse_threshold
     NINO_PATCH_LAZY_CACHE,    // v: reuse_threshold
     // How networks compute.
-    NINO_PATCH_FREEU,        // v: b1, b2, s1, s2
-    NINO_PATCH_FREEU2,       // the same
-    NINO_PATCH_DOWNSCALE,    // PatchModelAddDownscale. v: block, factor, after the skip; filters
-    NINO_PATCH_HYPERTILE,    // v: tile size, swap size, depth, scaled with depth
-    NINO_PATCH_SELF_SCALE,   // UNetSelfAttentionMultiply. v: q, k, v, out
-    NINO_PATCH_CROSS_SCALE,  // UNetCrossAttentionMultiply. v: q, k, v, out
-    NINO_PATCH_NAG,          // NAGuidance. v: scale, alpha, tau
-    NINO_PATCH_IMAGE_PROMPT, // IP-Adapter: image
+    NINO_PATCH_FREEU,         // v: b1, b2, s1, s2
+    NINO_PATCH_FREEU2,        // the same
+    NINO_PATCH_DOWNSCALE,     // PatchModelAddDownscale. v: block, factor, after the skip; filters
+    NINO_PATCH_HYPERTILE,     // v: tile size, swap size, depth, scaled with depth
+    NINO_PATCH_SELF_SCALE,    // UNetSelfAttentionMultiply. v: q, k, v, out
+    NINO_PATCH_CROSS_SCALE,   // UNetCrossAttentionMultiply. v: q, k, v, out
+    NINO_PATCH_NAG,           // NAGuidance. v: scale, alpha, tau
+    NINO_PATCH_IMAGE_PROMPT,  // IP-Adapter: image
+    NINO_PATCH_BLOCK_CONTROL, // QwenImageDiffsynthControlnet: control
     NINO_PATCH_KINDS
 } nino_patch_kind;
 
@@ -57,6 +58,7 @@ typedef struct nino_patch {
     int filter[2];                   // nino_filter: down, up
     struct nino_cond *empty;         // PERP_NEG: the empty prompt; owned reference
     struct nino_image_prompt *image; // owned reference; core/model/ip_adapter/ip_adapter.h
+    struct nino_block_use *control;  // owned reference; core/model/block_control/block_control.h
 } nino_patch;
 
 #define NINO_MODEL_PATCHES 32 // a bit each in a pass
@@ -78,6 +80,9 @@ typedef struct nino_pass {
     int64_t n_rows;
     int64_t images;          // rows that share a conditioning
     nino_attention_map *map; // of the middle's first self-attention, NULL: not wanted
+    // Of BLOCK_CONTROL, by the patch's number: its picture as the network takes it, a latent
+    // [1,h,w,C] of x's size. NULL: there is none.
+    struct nino_array *const *hint;
 } nino_pass;
 
 // The next patch of this kind that applies, after `from` (NULL: the first). p may be NULL.

@@ -132,6 +132,7 @@ OUT_POINTER(guider, nino_guider, NINO_PORT_GUIDER, guider, nino_guider_unref)
 OUT_POINTER(clip_vision, nino_clip_vision, NINO_PORT_CLIP_VISION, clip_vision,
             nino_clip_vision_unref)
 OUT_POINTER(style, nino_style, NINO_PORT_STYLE_MODEL, style, nino_style_unref)
+OUT_POINTER(patch, nino_block_net, NINO_PORT_MODEL_PATCH, patch, nino_block_net_unref)
 OUT_POINTER(upscale, nino_upscale, NINO_PORT_UPSCALE_MODEL, upscale, nino_upscale_unref)
 OUT_POINTER(image, nino_array, NINO_PORT_IMAGE, image, nino_array_unref)
 OUT_POINTER(mask, nino_array, NINO_PORT_MASK, mask, nino_array_unref)

@@ -31,6 +31,7 @@ nino_status nino_out_style(nino_run *r, int i, nino_style *m, nino_error *err);
 nino_status nino_out_upscale(nino_run *r, int i, nino_upscale *u, nino_error *err);
 // type: of a union network, negative: none.
 nino_status nino_out_control(nino_run *r, int i, nino_control_net *c, int type, nino_error *err);
+nino_status nino_out_patch(nino_run *r, int i, nino_block_net *n, nino_error *err);
 nino_status nino_out_ip_adapter(nino_run *r, int i, nino_ip_value ip, nino_error *err);
 nino_status nino_out_vision(nino_run *r, int i, nino_vision_output v, nino_error *err);
 nino_status nino_out_image(nino_run *r, int i, nino_array *image, nino_error *err);

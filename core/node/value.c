@@ -114,6 +114,7 @@ void nino_value_unref(nino_value **pv)
         nino_ip_adapter_unref(&v->u.ip.adapter);
         nino_clip_vision_unref(&v->u.ip.vision);
         break;
+    case NINO_PORT_MODEL_PATCH: nino_block_net_unref(&v->u.patch); break;
     case NINO_PORT_CONTROL_NET: nino_control_unref(&v->u.control.net); break;
     case NINO_PORT_AUDIO: nino_sound_release(&v->u.audio); break;
     case NINO_PORT_VIDEO:
@@ -146,6 +147,7 @@ bool nino_value_shares(const nino_value *a, const nino_value *b)
     case NINO_PORT_STYLE_MODEL: return a->u.style == b->u.style;
     case NINO_PORT_UPSCALE_MODEL: return a->u.upscale == b->u.upscale;
     case NINO_PORT_IPADAPTER: return a->u.ip.adapter == b->u.ip.adapter;
+    case NINO_PORT_MODEL_PATCH: return a->u.patch == b->u.patch;
     case NINO_PORT_CONTROL_NET: return a->u.control.net == b->u.control.net;
     case NINO_PORT_MODEL:
         return a->u.model && b->u.model ? a->u.model->net == b->u.model->net
@@ -176,6 +178,7 @@ bool nino_value_is_network(const nino_value *v)
     case NINO_PORT_UPSCALE_MODEL:
     case NINO_PORT_IPADAPTER:
     case NINO_PORT_CONTROL_NET:
+    case NINO_PORT_MODEL_PATCH:
     case NINO_PORT_CONTEXT:
     case NINO_PORT_BASIC_PIPE:
     case NINO_PORT_BUS:
@@ -274,6 +277,7 @@ const char *nino_port_type_name(nino_port_type t)
         [NINO_PORT_VEC2] = "VEC2",
         [NINO_PORT_VEC3] = "VEC3",
         [NINO_PORT_VEC4] = "VEC4",
+        [NINO_PORT_MODEL_PATCH] = "MODEL_PATCH",
     };
     return (size_t) t < sizeof(names) / sizeof(names[0]) ? names[t] : "?";
 }

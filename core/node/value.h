@@ -1,6 +1,7 @@
 // Internal: what travels along links: reference-counted values.
 #pragma once
 #include "core/media/sound.h"
+#include "core/model/block_control/block_control.h"
 #include "core/model/clip/clip.h"
 #include "core/model/clip/clip_vision.h"
 #include "core/model/clip/style_model.h"
@@ -65,8 +66,9 @@ typedef struct nino_value {
             nino_video_value video;
             nino_sound audio; // wave NULL: a track that is not there; nodes hand it on
             nino_ip_value ip;
-            nino_patch operation; // LATENT_OPERATION: TONEMAP or SHARPEN
-            char *string;         // STRING; BOUNDING_BOX, DICT, ARRAY: JSON
+            nino_block_net *patch; // MODEL_PATCH
+            nino_patch operation;  // LATENT_OPERATION: TONEMAP or SHARPEN
+            char *string;          // STRING; BOUNDING_BOX, DICT, ARRAY: JSON
             int64_t i;
             double f;
             bool b;

@@ -197,7 +197,8 @@ static const char *const folders[] = { "checkpoints", "configs",       "loras",
                                        "vae",         "text_encoders", "diffusion_models",
                                        "clip_vision", "style_models",  "embeddings",
                                        "vae_approx",  "controlnet",    "upscale_models",
-                                       "gligen",      "hypernetworks", NULL };
+                                       "gligen",      "hypernetworks", "model_patches",
+                                       NULL };
 
 static bool is_folder(const char *name)
 {

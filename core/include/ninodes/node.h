@@ -119,7 +119,8 @@ typedef enum nino_port_type {
     NINO_PORT_VIDEO_INFO,
     NINO_PORT_VEC2,
     NINO_PORT_VEC3,
-    NINO_PORT_VEC4
+    NINO_PORT_VEC4,
+    NINO_PORT_MODEL_PATCH
 } nino_port_type;
 // ComfyUI's name of the type: "LATENT". Never NULL.
 NINO_API const char *nino_port_type_name(nino_port_type t);

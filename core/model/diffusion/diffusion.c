@@ -53,6 +53,7 @@ nino_model *nino_model_copy(const nino_model *m)
     for (int i = 0; i < c->n_patches; i++) {
         nino_image_prompt_ref(c->patch[i].image);
         nino_cond_ref(c->patch[i].empty);
+        nino_block_use_ref(c->patch[i].control);
     }
     return c;
 }
@@ -63,6 +64,7 @@ bool nino_model_add_patch(nino_model *m, const nino_patch *p)
         return false;
     m->patch[m->n_patches] = *p;
     nino_cond_ref(p->empty);
+    nino_block_use_ref(p->control);
     nino_image_prompt_ref(m->patch[m->n_patches++].image);
     return true;
 }
@@ -85,6 +87,7 @@ void nino_model_unref(nino_model **pm)
     for (int i = 0; i < m->n_patches; i++) {
         nino_image_prompt_unref(&m->patch[i].image);
         nino_cond_unref(&m->patch[i].empty);
+        nino_block_use_unref(&m->patch[i].control);
     }
     nino_sampling_unref(&m->sampling);
     nino_diffusion_unref(&m->net);

@@ -1,6 +1,7 @@
 // Internal: diffusion networks from files, and MODEL values: a network and how it is sampled.
 #pragma once
 #include "core/file/weights.h"
+#include "core/model/block_control/block_control.h"
 #include "core/model/ip_adapter/ip_adapter.h"
 #include "core/model/network.h"
 

@@ -7,6 +7,8 @@
 #include <float.h>
 #include <stdio.h>
 
+#include "core/model/block_control/block_control.h"
+
 // What all blocks of one evaluation see.
 typedef struct qwen_run {
     const qwen_image *net;
@@ -264,6 +266,35 @@ static nino_tensor *qwen_final(nino_stream *s, const qwen_run *r, nino_tensor *x
     return nino_linear_op(s, x, &r->net->final);
 }
 
+// All of them; of *img the picture is left. Takes txt.
+static void qwen_run_blocks(nino_stream *s, const nino_forward *f, const qwen_run *r,
+                            nino_tensor **img, nino_tensor *txt)
+{
+    const int n = r->net->n_blocks;
+    int last = n - 1; // of those that run
+    char stage[32];
+    nino_block_run control = { .n = 0 };
+    nino_block_begin(s, &control, f->pass, r->net->hidden, n);
+    while (last > 0 && nino_skips(f->skip.doubles, last))
+        last--;
+    for (int i = 0; i < n; i++) {
+        const bool is_skipped = nino_skips(f->skip.doubles, i);
+        if (is_skipped && !control.n)
+            continue;
+        snprintf(stage, sizeof(stage), "qwen_image.block.%d", i);
+        nino_scope_begin(s, NINO_EV_STAGE, stage, 0, 0);
+        if (!is_skipped)
+            qwen_run_block(s, r, i, img, &txt, i == last);
+        *img = nino_block_add(s, &control, i, *img); // also where the block itself is left out
+        nino_scope_end(s);
+    }
+    nino_block_end(&control);
+    if (txt) { // no block ran
+        *img = made_of(s, r, *img);
+        nino_unref(txt);
+    }
+}
+
 nino_tensor *qwen_forward(nino_stream *s, const nino_diffusion *d, nino_forward *f)
 {
     qwen_image *net = d->net;
@@ -276,7 +307,6 @@ nino_tensor *qwen_forward(nino_stream *s, const nino_diffusion *d, nino_forward 
                    .has_zero = f->n_refs && o.method == NINO_REFS_INDEX_TIMESTEP_ZERO,
                    .n_txt = o.text,
                    .n_img = nino_dit_side(height, 2) * nino_dit_side(width, 2) };
-    char stage[32];
     nino_scope_begin(s, NINO_EV_STAGE, "qwen_image.in", 0, 0);
     r.at = nino_run_time_of(s, f->times, f->timestep, batch);
     if (r.at >= 0 && !f->times->rows)
@@ -290,21 +320,7 @@ nino_tensor *qwen_forward(nino_stream *s, const nino_diffusion *d, nino_forward 
     r.table = nino_rope_upload(s, &net->rope, &o, sizeof(o), qwen_rope_make);
     r.bias = qwen_bias(s, f->context_mask, o.text + nino_dim(img, 1));
     nino_scope_end(s);
-    int last = net->n_blocks - 1; // of those that run
-    while (last > 0 && nino_skips(f->skip.doubles, last))
-        last--;
-    for (int i = 0; i <= last; i++) {
-        if (nino_skips(f->skip.doubles, i))
-            continue;
-        snprintf(stage, sizeof(stage), "qwen_image.block.%d", i);
-        nino_scope_begin(s, NINO_EV_STAGE, stage, 0, 0);
-        qwen_run_block(s, &r, i, &img, &txt, i == last);
-        nino_scope_end(s);
-    }
-    if (txt) { // no block ran
-        img = made_of(s, &r, img);
-        nino_unref(txt);
-    }
+    qwen_run_blocks(s, f, &r, &img, txt);
     nino_scope_begin(s, NINO_EV_STAGE, "qwen_image.out", 0, 0);
     nino_tensor *x = nino_dit_picture(s, qwen_final(s, &r, img), 2, height, width);
     x = nino_reshape(s, x, NINO_SHAPE(batch, 1, height, width, nino_dim(x, 3)));

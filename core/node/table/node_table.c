@@ -262,6 +262,8 @@
     X(ip_unified)           \
     X(ip_adapter)           \
     X(ip_advanced)          \
+    X(patch_loader)         \
+    X(qwen_control)         \
     X(model_dtype)          \
     X(vae_decode)           \
     X(vae_decode_tiled)     \

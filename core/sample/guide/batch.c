@@ -95,6 +95,7 @@ static nino_tensor *batch_forward(nino_guide_run *r, nino_guide_feed *f, nino_te
     nino_tensor **refs = calloc((size_t) f->n_refs + 1, sizeof(*refs));
     uint8_t *negative = malloc((size_t) n);
     nino_tensor *control[NINO_COND_CONTROLS], *out = NULL;
+    nino_array *hints[NINO_MODEL_PATCHES];
     nino_pass pass = r->pass;
     if (!t || !refs || !negative) {
         nino_unref(x);
@@ -109,6 +110,8 @@ static nino_tensor *batch_forward(nino_guide_run *r, nino_guide_feed *f, nino_te
         negative[i] = f->use[i / r->batch]->is_negative;
     pass.negative = negative;
     pass.n_rows = n;
+    nino_guide_block_hints_of(r, f->use[0], hints);
+    pass.hint = hints;
     for (int i = 0; i < f->n_refs; i++)
         refs[i] = nino_ref(f->refs[i]);
     for (int i = 0; i < NINO_COND_CONTROLS; i++)
@@ -345,8 +348,11 @@ static nino_status plan_need(nino_guide_run *r, const nino_guide_piece *p, int n
     nino_pass pass = r->pass;
     nino_status st = s && t && refs && negative ? NINO_OK : NINO_ERR_NOMEM;
     nino_control_hint *hints = st ? NULL : nino_guide_hints(r, s, p[0].use, n);
+    nino_array *block_hints[NINO_MODEL_PATCHES];
+    nino_guide_block_hints_of(r, p[0].use, block_hints);
     pass.negative = negative;
     pass.n_rows = rows;
+    pass.hint = block_hints;
     for (int walk = 0; walk < 2 && !st; walk++) { // the first brings the weights in
         const nino_shape x = nino_guide_tile_shape(r, p[0].use, n, r->channels);
         nino_forward in = { .x = nino_zeros(s, x, nino_stream_act_type(s)),

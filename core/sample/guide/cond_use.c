@@ -333,12 +333,15 @@ nino_status nino_guide_conds(nino_guide_run *r, nino_error *err)
     for (int k = 0; k < NINO_COND_KINDS; k++)
         for (int i = 0; i < r->list[k].n && !st; i++)
             st = cond_use_weigh(r, &r->list[k].use[i], err);
-    return st ? st : nino_guide_controls(r, err);
+    if (!st)
+        st = nino_guide_controls(r, err);
+    return st ? st : nino_guide_block_hints(r, err);
 }
 
 void nino_guide_release_conds(nino_guide_run *r)
 {
     nino_guide_release_controls(r);
+    nino_guide_release_block_hints(r);
     for (int k = 0; k < NINO_COND_KINDS; k++) {
         for (int i = 0; i < r->list[k].n; i++) {
             nino_array_unref(&r->list[k].use[i].mask);

@@ -42,7 +42,7 @@ static int chain_length(const nino_control_use *u)
 
 // ---- hints -----------------------------------------------------------------------------------
 // Three colours of four.
-static nino_array *control_colours(const nino_array *a)
+nino_array *nino_guide_colours(const nino_array *a)
 {
     const int64_t c = a->shape.dim[3];
     nino_shape shape = a->shape;
@@ -57,51 +57,66 @@ static nino_array *control_colours(const nino_array *a)
 }
 
 // A latent with the mask, or ones, as one channel more.
-static nino_array *with_mask(const nino_array *latent, const nino_array *mask, nino_error *err)
+nino_array *nino_guide_with_mask(const nino_array *latent, const nino_array *mask, nino_error *err)
 {
     const int64_t *d = latent->shape.dim, c = d[3];
-    nino_array *scaled = NULL;
-    if (mask) {
-        nino_array flat = *mask;
-        flat.shape = NINO_SHAPE(mask->shape.dim[0], mask->shape.dim[1], mask->shape.dim[2], 1);
-        if (!(scaled = nino_planes_scale(&flat, d[1], d[2], NINO_FILTER_NEAREST, true, err)))
-            return NULL;
-    }
     nino_array *out = nino_array_create(NINO_F32, NINO_SHAPE(d[0], d[1], d[2], c + 1));
     const int64_t cells = d[1] * d[2], masks = mask ? mask->shape.dim[0] : 1;
     for (int64_t i = 0; out && i < d[0] * cells; i++) {
         float *to = nino_array_f32(out) + i * (c + 1);
         memcpy(to, nino_array_f32(latent) + i * c, (size_t) c * sizeof(*to));
-        to[c] = scaled ? nino_array_f32(scaled)[i / cells % masks * cells + i % cells] : 1;
+        to[c] = mask ? nino_array_f32(mask)[i / cells % masks * cells + i % cells] : 1;
     }
-    nino_array_unref(&scaled);
     if (!out)
         nino_fail(err, NINO_ERR_NOMEM, "", "no memory for a control network's hint");
     return out;
+}
+
+nino_status nino_guide_encode_hint(nino_guide_run *r, const char *name, const nino_vae *vae,
+                                   const nino_latent_format *format, const nino_array *pixels,
+                                   nino_array **out, nino_error *err)
+{
+    const nino_precision now = nino_stream_asked_precision(r->s);
+    if (!r->encode)
+        return nino_fail_kind(err, NINO_ERR_ARG, "model", name, "nothing encodes its hint");
+    nino_stream_set_precision(r->s, r->asked); // not the model's
+    const nino_status st = r->encode->fn(r->encode->priv, vae, pixels, out, err);
+    nino_stream_set_precision(r->s, now);
+    if (st)
+        return st;
+    const int64_t channels = (*out)->shape.dim[(*out)->shape.rank - 1];
+    if (channels == format->channels)
+        nino_latent_process_in(format, nino_array_f32(*out),
+                               nino_shape_count(&(*out)->shape) / channels, 1);
+    return NINO_OK;
 }
 
 // Pixels become what the network takes: a latent in its model's units.
 static nino_status control_encode(nino_guide_run *r, const nino_guide_control *c,
                                   const nino_array *pixels, nino_array **out, nino_error *err)
 {
-    const nino_vae *vae = c->use->vae;
-    nino_array *latent = NULL;
-    const nino_precision now = nino_stream_asked_precision(r->s);
-    if (!r->encode)
-        return nino_fail_kind(err, NINO_ERR_ARG, "model", c->net->name, "nothing encodes its hint");
-    nino_stream_set_precision(r->s, r->asked); // not the model's
-    const nino_status st = r->encode->fn(r->encode->priv, vae, pixels, &latent, err);
-    nino_stream_set_precision(r->s, now);
+    const nino_array *mask = c->use->mask;
+    nino_array *latent = NULL, *scaled = NULL, flat;
+    nino_status st =
+        nino_guide_encode_hint(r, c->net->name, c->use->vae, c->net->format, pixels, &latent, err);
     if (st)
         return st;
-    const int64_t channels = latent->shape.dim[latent->shape.rank - 1];
-    if (latent->shape.rank == 4)
-        nino_latent_process_in(c->net->format, nino_array_f32(latent),
-                               nino_shape_count(&latent->shape) / channels, 1);
-    *out = c->net->has_mask && latent->shape.rank == 4 ? with_mask(latent, c->use->mask, err)
-                                                       : nino_array_ref(latent);
+    if (!c->net->has_mask || latent->shape.rank != 4) {
+        *out = latent;
+        return NINO_OK;
+    }
+    if (mask) {
+        flat = *mask;
+        flat.shape = NINO_SHAPE(mask->shape.dim[0], mask->shape.dim[1], mask->shape.dim[2], 1);
+        scaled = nino_planes_scale(&flat, latent->shape.dim[1], latent->shape.dim[2],
+                                   NINO_FILTER_NEAREST, true, err);
+        st = scaled ? NINO_OK : NINO_ERR_NOMEM;
+    }
+    if (!st && !(*out = nino_guide_with_mask(latent, scaled, err)))
+        st = NINO_ERR_NOMEM;
+    nino_array_unref(&scaled);
     nino_array_unref(&latent);
-    return *out ? NINO_OK : NINO_ERR_NOMEM;
+    return st;
 }
 
 static int64_t pixels_of(const nino_guide_control *c, int64_t cells)
@@ -125,7 +140,7 @@ static nino_status control_fit(nino_guide_run *r, nino_guide_control *c, int64_t
     if (sized_of(c, h, w))
         return NINO_OK;
     sized_hint *s = calloc(1, sizeof(*s));
-    nino_array *colours = control_colours(c->use->hint), *scaled = NULL;
+    nino_array *colours = nino_guide_colours(c->use->hint), *scaled = NULL;
     if (!s || !colours) {
         nino_array_unref(&colours);
         free(s);

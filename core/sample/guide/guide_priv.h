@@ -79,6 +79,7 @@ struct nino_guide_feed {
     int n_walks;
 };
 typedef struct nino_guide_control nino_guide_control; // control.c: control networks of a run
+typedef struct nino_guide_hint nino_guide_hint;       // block_hint.c: pictures of patches
 typedef struct nino_guide_fit nino_guide_fit;         // batch.c: batches whose memory need is known
 
 typedef struct nino_guide_run nino_guide_run;
@@ -99,6 +100,7 @@ struct nino_guide_run {
     bool has[NINO_COND_KINDS]; // false: no such list (not the same as an empty one)
     nino_guide_feed *feeds;
     nino_guide_control *controls;
+    nino_guide_hint *hints;
     const nino_guide_encode *encode; // or NULL
     nino_precision asked;            // for what is not the model
     nino_run_times times;            // that the sampler will ask for
@@ -217,6 +219,20 @@ void nino_guide_release_hints(const nino_cond_use *u, nino_control_hint **hints)
 void nino_guide_residuals(const nino_guide_run *r, nino_stream *s, const nino_cond_use *u,
                           const nino_control_hint *hints, const nino_forward *in,
                           nino_tensor *context, float sigma, nino_residuals *out);
+
+// block_hint.c: pictures of the MODEL's BLOCK_CONTROL patches at the sizes that entries see; after
+// these are known. hint: of each patch at u's size, borrowed; NULL where there is none.
+nino_status nino_guide_block_hints(nino_guide_run *r, nino_error *err);
+void nino_guide_release_block_hints(nino_guide_run *r);
+void nino_guide_block_hints_of(const nino_guide_run *r, const nino_cond_use *u, nino_array **hint);
+// control.c, for both: three colours of any picture (NULL: no memory); pixels as a latent [n,h,w,C]
+// in the units of `format`, or [n,t,h,w,C] as they come from a VAE for clips; a latent with a mask
+// of its size, NULL: ones, as one channel more (NULL: no memory).
+nino_array *nino_guide_colours(const nino_array *a);
+nino_status nino_guide_encode_hint(nino_guide_run *r, const char *name, const nino_vae *vae,
+                                   const nino_latent_format *format, const nino_array *pixels,
+                                   nino_array **out, nino_error *err);
+nino_array *nino_guide_with_mask(const nino_array *latent, const nino_array *mask, nino_error *err);
 
 // planes.c: masks [n,h,w] become frames of a video, linear in time. NULL: no memory.
 nino_array *nino_planes_to_frames(const nino_array *m, int64_t frames, nino_error *err);
