@@ -173,7 +173,9 @@ char **nino_list_files(const char *const *models, const char *input_dir, const c
 {
     const nino_log silent = { 0 };
     char input[] = "input", **out;
-    if (!strcmp(folder, "input")) {
+    if (!strcmp(folder, "output")) { // which this does not know: outputs come and go
+        out = nino_paths_list((char *const[]){ NULL }, NULL);
+    } else if (!strcmp(folder, "input")) {
         out =
             nino_paths_list((char *const[]){ input_dir ? (char *) input_dir : input, NULL }, NULL);
     } else {

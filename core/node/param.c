@@ -265,7 +265,7 @@ static nino_status file_from(const nino_param *p, const char *text, size_t len, 
 {
     if (!len)
         return nino_fail_kind(err, NINO_ERR_FORMAT, "value", p->key, "no file is chosen");
-    // LoadImage's picker appends where the file is; only the input folder can be read.
+    // LoadImage's picker appends where the file is; the input folder is where it is looked for.
     static const char suffix[] = " [input]";
     const size_t ns = sizeof(suffix) - 1;
     if (!strcmp(p->folder, "input") && len > ns && !strcmp(text + len - ns, suffix))

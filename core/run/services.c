@@ -43,18 +43,43 @@ const nino_services nino_ctx_services = {
 
 // ---- files -----------------------------------------------------------------------------------
 
+// A picture's name may say which folder it is in, as the editor's picker does: "a.png [output]".
+// `kind` is the folder else.
+static nino_status open_picture(const nino_ctx *ctx, const char *kind, const char *name, int *fd,
+                                nino_error *err)
+{
+    const struct {
+        const char *mark, *dir;
+    } places[] = { { " [input]", nino_ctx_settings(ctx)->o.input_dir },
+                   { " [output]", nino_ctx_settings(ctx)->o.output_dir },
+                   { " [temp]", nino_ctx_temp_dir(ctx) } };
+    const char *dir = places[!strcmp(kind, "output")].dir;
+    size_t len = strlen(name);
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        const size_t n = strlen(places[i].mark);
+        if (len > n && !strcmp(name + len - n, places[i].mark)) {
+            dir = places[i].dir;
+            len -= n;
+            break;
+        }
+    }
+    char *own = strndup(name, len);
+    nino_status st = !own   ? nino_fail(err, NINO_ERR_NOMEM, name, "out of memory")
+                     : !dir ? NINO_ERR_MISSING
+                            : nino_file_open_below(dir, own, fd, err);
+    if (st == NINO_ERR_MISSING)
+        nino_fail_kind(err, st, "missing_file", name, "'%.80s' is not in %.160s", own,
+                       dir ? dir : "a folder of outputs");
+    free(own);
+    return st;
+}
+
 // Opens kind/name below the folders of that kind, the first that has it.
 static nino_status open_kind(const nino_ctx *ctx, const char *kind, const char *name, int *fd,
                              nino_error *err)
 {
-    if (!strcmp(kind, "input")) {
-        const nino_status st =
-            nino_file_open_below(nino_ctx_settings(ctx)->o.input_dir, name, fd, err);
-        return st != NINO_ERR_MISSING ? st
-                                      : nino_fail_kind(err, NINO_ERR_MISSING, "missing_file", name,
-                                                       "'%.80s' is not in %.160s", name,
-                                                       nino_ctx_settings(ctx)->o.input_dir);
-    }
+    if (!strcmp(kind, "input") || !strcmp(kind, "output"))
+        return open_picture(ctx, kind, name, fd, err);
     char **dirs = nino_paths_dirs(nino_ctx_settings(ctx)->paths, kind);
     nino_buf searched = { 0 };
     nino_status st =
@@ -161,9 +186,11 @@ nino_status nino_ctx_open_model(nino_ctx *ctx, const char *kind, const char *nam
 
 char **nino_ctx_list_models(const nino_ctx *ctx, const char *kind)
 {
-    if (!strcmp(kind, "input"))
+    const nino_job_options *o = &nino_ctx_settings(ctx)->o;
+    const bool is_output = !strcmp(kind, "output");
+    if (is_output || !strcmp(kind, "input"))
         return nino_paths_list(
-            (char *const[]){ (char *) nino_ctx_settings(ctx)->o.input_dir, NULL }, NULL);
+            (char *const[]){ (char *) (is_output ? o->output_dir : o->input_dir), NULL }, NULL);
     char **dirs = nino_paths_dirs(nino_ctx_settings(ctx)->paths, kind);
     char **out = dirs ? nino_paths_list(dirs, nino_model_endings) : NULL;
     free(dirs);

@@ -88,6 +88,8 @@ static void add_param(nino_buf *b, lists *l, const nino_param *p)
         add_true(b, "multiline");
     if (p->upload_slot)
         add_true(b, "image_upload");
+    if (p->type == NINO_FILE && !strcmp(p->folder, "output"))
+        serve_text(b, "image_folder", p->folder);
     if (p->help)
         serve_text(b, "tooltip", p->help);
     nino_buf_adds(b, "}]");

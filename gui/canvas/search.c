@@ -6,8 +6,6 @@
 
 #include "base/i18n.h"
 
-enum { MAX_SHOWN = 60 };
-
 typedef struct Search {
     GtkWidget *popover, *entry, *list, *scroller;
     GPtrArray *items;
@@ -77,7 +75,9 @@ int nino_search_score(const NinoSearchItem *item, const char *typed)
 static int by_score(gconstpointer a, gconstpointer b)
 {
     const NinoSearchItem *x = *(NinoSearchItem *const *) a, *y = *(NinoSearchItem *const *) b;
-    return x->score != y->score ? y->score - x->score : g_utf8_collate(x->title, y->title);
+    if (x->score != y->score)
+        return y->score - x->score;
+    return x->rank != y->rank ? x->rank - y->rank : g_utf8_collate(x->title, y->title);
 }
 
 // ---- the list --------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ static void show_matches(Search *s)
         item->score = nino_search_score(item, typed);
     }
     g_ptr_array_sort(s->items, by_score);
-    for (guint i = 0; i < s->items->len && i < MAX_SHOWN; i++) {
+    for (guint i = 0; i < s->items->len && i < NINO_SEARCH_SHOWN; i++) {
         const NinoSearchItem *item = g_ptr_array_index(s->items, i);
         if (!item->score)
             break;
@@ -265,20 +265,32 @@ void nino_search_select(GtkWidget *popover, const char *key)
 
 // ---- node classes ----------------------------------------------------------------------------
 
-static gboolean has_port(const nino_node_def *def, const char *type, gboolean from_output)
+enum { FITS_NOT, FITS, FITS_AS_ANY };
+
+// How a port fits: as itself or as one of any type.
+static int port_fit(const char *from, const char *to)
+{
+    if (!nino_document_types_fit(from, to))
+        return FITS_NOT;
+    return g_str_equal(from, "*") || g_str_equal(to, "*") ? FITS_AS_ANY : FITS;
+}
+
+// The best of the class's ports.
+static int class_fit(const nino_node_def *def, const char *type, gboolean from_output)
 {
     static const char *const values[] = { "INT", "FLOAT", "STRING", "BOOLEAN", "COMBO", NULL };
+    int best = FITS_NOT;
     for (const nino_port *p = from_output ? def->inputs : def->outputs; p && p->key; p++) {
         const char *own = nino_port_type_name(p->type);
-        if (from_output ? nino_document_types_fit(type, own) : nino_document_types_fit(own, type))
-            return TRUE;
+        const int fit = from_output ? port_fit(type, own) : port_fit(own, type);
+        best = !best || fit == FITS ? fit : best;
     }
-    for (const nino_param *p = from_output ? def->params : NULL; p && p->key; p++)
+    for (const nino_param *p = from_output ? def->params : NULL; p && p->key && best != FITS; p++)
         if (nino_document_types_fit(type, nino_param_type_name(p)))
-            return TRUE; // a value can be linked instead of typed
-    if (!strcmp(def->key, "PrimitiveNode"))
-        return !from_output && g_strv_contains(values, type);
-    return !strcmp(def->key, "Reroute");
+            best = FITS; // a value can be linked instead of typed
+    if (!best && !strcmp(def->key, "PrimitiveNode") && !from_output)
+        best = g_strv_contains(values, type) ? FITS : FITS_NOT;
+    return !best && !strcmp(def->key, "Reroute") ? FITS_AS_ANY : best;
 }
 
 GPtrArray *nino_search_nodes(const char *type, gboolean from_output)
@@ -286,7 +298,8 @@ GPtrArray *nino_search_nodes(const char *type, gboolean from_output)
     GPtrArray *items = g_ptr_array_new_with_free_func(nino_search_item_free);
     for (const nino_node_def *const *d = nino_node_defs; *d; d++) {
         const nino_node_def *def = *d;
-        if (type && !has_port(def, type, from_output))
+        const int fit = type ? class_fit(def, type, from_output) : FITS;
+        if (!fit)
             continue;
         GString *terms = g_string_new(def->key);
         g_string_append_printf(terms, " %s", def->category ? def->category : "");
@@ -296,7 +309,8 @@ GPtrArray *nino_search_nodes(const char *type, gboolean from_output)
         *item = (NinoSearchItem){ .title = g_strdup(def->title ? def->title : def->key),
                                   .detail = g_strdup(def->category ? def->category : ""),
                                   .key = g_strdup(def->key),
-                                  .terms = g_string_free(terms, FALSE) };
+                                  .terms = g_string_free(terms, FALSE),
+                                  .rank = fit };
         g_ptr_array_add(items, item);
     }
     return items;

@@ -6,8 +6,11 @@
 typedef struct NinoSearchItem {
     char *title, *detail, *key; // key: given to the caller
     char *terms;                // further words to find it by
+    int rank;                   // of those that fit as well, lower ones come first
     int score;
 } NinoSearchItem;
+
+enum { NINO_SEARCH_SHOWN = 60 }; // rows at most
 
 typedef void (*NinoSearchFn)(gpointer user, const char *key);
 
@@ -19,7 +22,7 @@ void nino_search_set_escape(GtkWidget *popover, void (*fn)(gpointer user));
 void nino_search_select(GtkWidget *popover, const char *key);
 void nino_search_item_free(gpointer item);
 // Node classes. type NULL: all; else those that a link of this type can go to (from_output) or come
-// from.
+// from; what takes or gives just this type comes before what takes any.
 GPtrArray *nino_search_nodes(const char *type, gboolean from_output);
 // How well the typed words fit; 0: not at all.
 int nino_search_score(const NinoSearchItem *item, const char *typed);

@@ -318,6 +318,32 @@ static void check_others(void)
     nino_buf_release(&exif);
 }
 
+// Names that say in which folder they are; what an earlier run has made.
+static void check_places(void)
+{
+    static const char *const classes[] = { "LoadImage", "LoadImageOutput" };
+    static const struct {
+        const char *name;
+        float red[2]; // of the two classes; below 0: it is not there
+    } of[] = { { "two.png", { -1, 1 } },           { "two.png [output]", { 1, 1 } },
+               { "two.png [input]", { -1, -1 } },  { "one.png [input]", { 0, 0 } },
+               { "../input/one.png", { -1, -1 } }, { "one.png", { 0, -1 } } };
+    char cmd[400];
+    put_png("one.png", 8, 0, NULL, NULL, 0, "\0\0", 2);
+    put_png("two.png", 8, 0, NULL, NULL, 0, "\377\377", 2);
+    snprintf(cmd, sizeof(cmd), "mkdir -p %s/output && mv %s/input/two.png %s/output", flow_temp(),
+             flow_temp(), flow_temp());
+    CHECK(system(cmd) == 0);
+    for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++)
+        for (int k = 0; k < 2; k++) {
+            nino_value *out[2];
+            const nino_status st = run(classes[k], of[i].name, 0, out);
+            CHECK((st == NINO_OK) == (of[i].red[k] >= 0));
+            CHECK(st || nino_array_f32(out[0]->u.image)[0] == of[i].red[k]);
+            drop(out);
+        }
+}
+
 int main(void)
 {
     char cmd[200];
@@ -327,6 +353,7 @@ int main(void)
     CHECK(ctx);
     check_png();
     check_others();
+    check_places();
     nino_ctx_destroy(&ctx);
     flow_clean();
     return 0;

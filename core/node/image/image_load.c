@@ -113,11 +113,10 @@ nino_status nino_node_read_picture(nino_run *r, const char *name, nino_array **r
     return st;
 }
 
-static nino_status image_load_load_run(nino_run *r, nino_error *err)
+static nino_status load_named(nino_run *r, const char *name, nino_error *err)
 {
-    const load_params *p = r->params;
     nino_array *rgb = NULL, *mask = NULL;
-    nino_status st = nino_node_read_picture(r, p->image, &rgb, &mask, err);
+    nino_status st = nino_node_read_picture(r, name, &rgb, &mask, err);
     if (st)
         return st;
     if ((st = nino_out_image(r, 0, rgb, err))) {
@@ -125,6 +124,11 @@ static nino_status image_load_load_run(nino_run *r, nino_error *err)
         return st;
     }
     return nino_out_mask(r, 1, mask, err);
+}
+
+static nino_status image_load_load_run(nino_run *r, nino_error *err)
+{
+    return load_named(r, ((const load_params *) r->params)->image, err);
 }
 
 static nino_status image_load_load_identity(nino_ctx *ctx, const void *params,
@@ -143,6 +147,39 @@ NINO_NODE(load_image, "LoadImage", "Load Image", "image",
                                                .help = "A PNG, JPEG or WebP file in the "
                                                        "input folder")),
           NINO_RUN(image_load_load_run, .identity = image_load_load_identity));
+
+// ---- LoadImageOutput -------------------------------------------------------------------------
+
+static nino_status output_run(nino_run *r, nino_error *err)
+{
+    const char *name = ((const load_params *) r->params)->image;
+    const size_t len = strlen(name);
+    if (len && name[len - 1] == ']') // it says where it is
+        return load_named(r, name, err);
+    char *full = NULL;
+    if (asprintf(&full, "%s [output]", name) < 0)
+        return nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
+    const nino_status st = load_named(r, full, err);
+    free(full);
+    return st;
+}
+
+static nino_status output_identity(nino_ctx *ctx, const void *params, struct nino_hasher *h,
+                                   nino_error *err)
+{
+    return nino_services_of(ctx)->identity(ctx, "output", ((const load_params *) params)->image, h,
+                                           err);
+}
+
+NINO_NODE(load_image_output, "LoadImageOutput", "Load Image (from Outputs)", "image",
+          "Reads a picture that an earlier run has made, and its transparency",
+          NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE),
+                       NINO_PORT(MASK, MASK, .help = "1 - alpha; zeros without alpha")),
+          NINO_PARAMS(load_params, NINO_P_FILE(load_params, image, "output", .label = "Image",
+                                               .upload_slot = true,
+                                               .help = "A PNG, JPEG or WebP file in the "
+                                                       "output folder")),
+          NINO_RUN(output_run, .identity = output_identity));
 
 // ---- LoadImageMask ---------------------------------------------------------------------------
 

@@ -101,7 +101,6 @@ static nino_status image_save_save_check(const nino_ctx *ctx, const void *params
 nino_status nino_node_preview(nino_run *r, const nino_array *images, nino_error *err)
 {
     const char *dir = nino_services_of(r->ctx)->temp_dir(r->ctx);
-    nino_node_hand_on(r);
     if (r->is_plan)
         return NINO_OK;
     const nino_status st = nino_file_mkdirs(dir, true, err);
@@ -110,6 +109,7 @@ nino_status nino_node_preview(nino_run *r, const nino_array *images, nino_error 
 
 static nino_status image_save_preview_run(nino_run *r, nino_error *err)
 {
+    nino_node_hand_on(r);
     return nino_node_preview(r, nino_in_image(r, 0), err);
 }
 
@@ -118,6 +118,7 @@ static nino_status image_save_mask_run(nino_run *r, nino_error *err)
     nino_array *grey = nino_mask_to_image(nino_in_mask(r, 0), r->def->key, err);
     const nino_status st = grey ? nino_node_preview(r, grey, err) : NINO_ERR_NOMEM;
     nino_array_unref(&grey);
+    nino_node_hand_on(r);
     return st;
 }
 

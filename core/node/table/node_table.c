@@ -32,6 +32,7 @@
     X(style_model_loader)   \
     X(style_model_apply)    \
     X(load_image_mask)      \
+    X(load_image_output)    \
     X(control_loader)       \
     X(diff_control_loader)  \
     X(union_control)        \
