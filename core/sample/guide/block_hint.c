@@ -67,15 +67,18 @@ static nino_status encode(nino_guide_run *r, const nino_block_use *u, int64_t h,
     nino_array *scaled =
         colours ? nino_planes_scale(colours, h * factor, w * factor, NINO_FILTER_AREA, true, err)
                 : NULL;
-    nino_status st = scaled
-                         ? nino_guide_encode_hint(r, u->net->name, u->vae, format, scaled, out, err)
-                         : NINO_ERR_NOMEM;
+    nino_status st;
+    if (one && !colours)
+        nino_fail(err, NINO_ERR_NOMEM, "", "no memory for a control network's picture");
+    if (scaled)
+        st = nino_guide_encode_hint(r, u->net->name, u->vae, format, scaled, out, err);
+    else
+        st = err && err->code ? err->code : NINO_ERR_NOMEM;
     nino_array_unref(&one);
     nino_array_unref(&colours);
     nino_array_unref(&scaled);
     if (st)
-        return err && err->code ? st
-                                : nino_fail(err, st, u->net->name, "no memory for its picture");
+        return st;
     if (nino_shape_count(&(*out)->shape) != nino_shape_count(&shape))
         return nino_fail_kind(err, NINO_ERR_ARG, "model", u->net->name,
                               "the VAE %s makes a latent of another size", u->vae->name);
