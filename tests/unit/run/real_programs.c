@@ -143,9 +143,12 @@ int main(int argc, char **argv)
         FILE *f = fopen(argv[2], "w");
         CHECK(f && fwrite(all.data, 1, all.len, f) == all.len && !fclose(f));
     }
+    const bool has_kernels = all.len > 0; // plan_programs tests that a build with them lists some
     nino_buf_release(&all);
     nino_ctx_destroy(&ctx);
     flow_clean();
+    if (!has_kernels)
+        return test_skip("a library without OpenCL has no programs");
     CHECK(ok); // none needs more than MOST
     return 0;
 }
