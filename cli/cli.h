@@ -38,13 +38,16 @@ typedef struct options {
     text_list models, set, grid, against, object_info, hosts;
     const char *input, *output, *device, *precision, *trace, *profile, *op, *telemetry, *preview,
         *state, *worker, *fail_over, *baseline, *save, *export_file, *import_file, *schedule,
-        *listen, *token, *frontend, *images, *user;
+        *listen, *token, *frontend, *images, *user, *budget;
     uint64_t max_upload, max_clients, seed, mem_limit, preview_every, preview_percent, position,
         samples, warmup, idle_end;
     bool has_seed, json, dry_run, quiet, verbose, once, markdown, bench, fast, tensors, ui, measure,
         no_profile, no_metadata, help, resume, front, wait, after, gui, advise, csv, reset, metrics,
         watch;
 } options;
+
+// Digits, an optional fraction, and B, K, M, G, T with or without "iB" or "B".
+bool parse_size(const char *s, uint64_t *out);
 
 typedef enum opt_kind {
     OPT_FLAG,   // bool
@@ -248,6 +251,8 @@ typedef struct watched {
     // there was no clip.
     nino_event last[3]; // and the first tile of the last image
     size_t n_cached;    // nodes whose results were there already
+    char chosen[8][400]; // what the planner chose for nodes, and why
+    size_t n_chosen;
 } watched;
 // From now on SIGINT and SIGTERM cancel the job that is followed; SIGTSTP pauses its context.
 void follow_signals(void);
@@ -291,7 +296,10 @@ void grid_axes_json(const grid *g); // member "axes"
 
 // ---- plans (print_plan.c) ----------------------------------------------------------------------
 
-// Prints a plan; the exit code says whether it fits. g: NULL, or what all runs together are;
-// seconds 0: not known.
-int print_plan(const options *o, const char *cmd, const nino_plan *p, const grid *g,
-               double seconds);
+// Prints a plan; the exit code says whether it fits. s: NULL, or what was chosen in it; g: NULL, or
+// what all runs together are; seconds 0: not known.
+int print_plan(const options *o, const char *cmd, const nino_plan *p, const nino_scheme *s,
+               const grid *g, double seconds);
+// cmd_plan.c: the choices of a plan.
+void print_scheme(const nino_scheme *s);
+void print_scheme_json(const nino_scheme *s); // members of an object

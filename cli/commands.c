@@ -130,6 +130,8 @@ static const opt plan_opts[] = { { "profile", 0, OPT_TEXT, FIELD(profile), "NAME
                                  O_DEVICE,
                                  O_PRECISION,
                                  O_MEM,
+                                 { "budget", 0, OPT_TEXT, FIELD(budget), "SIZE,SIZE,...",
+                                   "What it would take with each of these device memories" },
                                  O_JSON,
                                  O_VERBOSE,
                                  O_HELP,
@@ -357,7 +359,9 @@ const command commands[] = {
       "sheet, grid_00001_.png, of all of them; a cell that fails stays empty, Ctrl-C stops all.\n",
       run_opts, cmd_run },
     { "plan", "WORKFLOW", 1, 1, "Say what a run needs, without running it",
-      "Memory, arithmetic and, where the profile knows the device, time.\n"
+      "Memory, arithmetic and, where the profile knows the device, time; and what a run chooses\n"
+      "where memory is short: tiles, batches, precision, which weights leave. With --budget a line\n"
+      "for each size: the predicted time against the memory.\n"
       "The exit status is 6 when it does not fit.\n",
       plan_opts, cmd_plan },
     { "convert", "WORKFLOW", 1, 1, "Print a workflow in API form",

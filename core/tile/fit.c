@@ -71,6 +71,7 @@ nino_status nino_need_get(nino_stream *s, nino_need_walk run, const void *priv, 
         st = err ? err->code : NINO_ERR_NOMEM;
         goto end;
     }
+    plan->evict = be->evict;
     // The first walk brings the weights in, the second one meets them there, as a second tile does.
     for (int pass = 0; pass < 2 && !st; pass++) {
         nino_pool_reset_peak(plan->pool);
@@ -208,12 +209,14 @@ static bool fits_tile(nino_stream *s, const nino_tile_fit *f, int tile, bool kee
 int nino_vae_fit_tile(nino_stream *s, const nino_tile_fit *f, int least, int most)
 {
     int lo = least, hi = most;
-    bool keeps = true; // weights are read once; where no tile leaves them room they come and go
+    // Weights are read once; where no tile leaves them room, or a planner says so, they come and go.
+    bool keeps = !nino_stream_choice(s)->spends;
     if (least > most)
         return 0;
-    if (fits_tile(s, f, most, true))
+    if (fits_tile(s, f, most, keeps))
         return most;
-    if (!fits_tile(s, f, least, true)) {
+    nino_stream_taken(s)->can_spend = keeps;
+    if (!fits_tile(s, f, least, keeps)) {
         keeps = false;
         if (fits_tile(s, f, most, false))
             return most;

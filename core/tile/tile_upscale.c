@@ -236,13 +236,27 @@ static int upscale_choose_side(const job *j)
     const int n = sizeof(sides) / sizeof(sides[0]);
     nino_mem_stat m;
     nino_pool_stat(nino_stream_backend(j->s)->pool, &m);
+    const int most = nino_stream_choice(j->s)->tile;
+    int first = 0;
+    while (most && first < n - 1 && sides[first] > most)
+        first++;
     if (!m.budget)
-        return 0;
-    for (int keeps = 1; keeps >= 0; keeps--)
-        for (int i = 0; i < n; i++)
-            if (fits_side(j, sides[i], keeps))
+        return first;
+    for (int keeps = !nino_stream_choice(j->s)->spends; keeps >= 0; keeps--)
+        for (int i = first; i < n; i++)
+            if (fits_side(j, sides[i], keeps)) {
+                nino_stream_taken(j->s)->can_spend = keeps && i > first;
                 return i;
+            }
     return n - 1;
+}
+
+static void upscale_take(const job *j, int i)
+{
+    nino_taken *t = nino_stream_taken(j->s);
+    t->tile = i ? sides[i] : 0;
+    t->tile_most = i ? sides[0] : 0;
+    t->is_tiled = i > 0;
 }
 
 static nino_status upscale_lay_out(job *j, int side, nino_error *err)
@@ -288,6 +302,7 @@ static nino_status upscale_run_all(job *j, nino_tile_report *r, nino_error *err)
     const int last = sizeof(sides) / sizeof(sides[0]) - 1, n = (int) j->in->shape.dim[0];
     int i = upscale_choose_side(j);
     nino_status st = NINO_OK;
+    upscale_take(j, i);
     upscale_say(j, r, i, false);
     for (int b = 0; b < n && !st;) {
         const uint64_t computed = j->computed;

@@ -234,14 +234,14 @@ static nino_guide_walk *walk_of(nino_guide_run *r, nino_guide_feed *f)
 }
 
 // Under plan nothing but the network is walked, twice a batch (the first brings the weights in);
-// further evaluations cost what the second did.
+// further evaluations cost what the second did, unless weights came in then as well.
 static void batch_walk(nino_guide_run *r, nino_guide_feed *f)
 {
     nino_backend *be = nino_stream_backend(r->s);
     nino_guide_walk *w = walk_of(r, f);
     if (!w)
         return;
-    if (w->n > 1) {
+    if (w->n > 1 && !w->cost.load_bytes) {
         nino_plan_backend_repeat(be, &w->cost);
         return;
     }
@@ -450,10 +450,13 @@ int nino_guide_choose(nino_guide_run *r, nino_guide_piece *p, int n)
             memmove(&p[same + 1], &p[same], (size_t) (i - same) * sizeof(*p));
             p[same++] = t;
         }
-    for (int parts = 1; parts <= same; parts++) {
-        const int k = same / parts;
-        if (k == 1 || batch_fits(r, p, k))
-            return k;
-    }
-    return 1;
+    // What was chosen for the node was tried by a plan; else as many as fit with their weights.
+    const int chosen = nino_stream_choice(r->s)->rows;
+    int k = chosen && chosen < same ? chosen : same;
+    for (int parts = 1; !chosen && k > 1 && !batch_fits(r, p, k);)
+        k = same / ++parts;
+    nino_taken *t = nino_stream_taken(r->s);
+    t->rows = k > t->rows ? k : t->rows;
+    t->rows_most = same > t->rows_most ? same : t->rows_most;
+    return k;
 }
