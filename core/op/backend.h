@@ -92,6 +92,7 @@ struct nino_backend {
     uint64_t load_bytes; // of the weights brought in, as the device holds them
     uint64_t evicted;    // bytes of weights that were given up for room
     uint64_t mem_limit;  // that was asked for; 0: none was
+    uint64_t n_cleanups; // runs of nodes that may free memory, of which some do
     uint64_t build_ns;   // spent waiting for kernels to be compiled or taken from the cache
     uint64_t n_builds;   // programs that came so
     uint64_t ops;        // bit i: nino_ops[i] has run

@@ -394,13 +394,14 @@ static nino_status run_node(run_state *rs, int i, nino_error *err)
                     .no_metadata = nino_ctx_settings(x->ctx)->o.no_metadata };
     char *profile = x->profile && n->def->is_output ? nino_profile_log_json(x->profile) : NULL;
     r.base.profile_json = profile;
-    nino_stream_set_choice(x->stream, x->choice ? &x->choice[i] : NULL);
+    const bool is_fixed = n->def->ops->is_fixed && n->def->ops->is_fixed(n->params);
+    nino_stream_set_choice(x->stream, x->choice && !is_fixed ? &x->choice[i] : NULL);
     const nino_backend *be = nino_stream_backend(x->stream);
     const uint64_t load_bytes = be->load_bytes, evicted = be->evicted, n_ops = be->n_ops;
     const nino_status st = run_turns(rs, n, s, &r, err);
     if (x->found) {
         x->found[i] = (nino_node_plan){ *nino_stream_taken(x->stream), be->load_bytes - load_bytes,
-                                        be->evicted - evicted };
+                                        be->evicted - evicted, is_fixed };
         x->found[i].taken.is_narrow &= be->n_ops > n_ops;
     }
     if (st == NINO_OK && !s->is_volatile)

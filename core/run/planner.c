@@ -16,6 +16,7 @@
 #define SAME 1e-3      // times that differ by less are the same
 #define WORTH 0.01     // what needs more memory must gain that much
 #define LEAST_TILE 64  // pixels
+#define STEPS 8        // of an octave of budgets
 #define TENTH ((uint64_t) (1 << 20) / 10) // of a mebibyte
 
 typedef enum knob { TILE, EXACT, SPEND, ROWS, IMAGES, CHUNK, EVICT, NARROW, KNOBS } knob;
@@ -74,6 +75,8 @@ static nino_status walk(search *s, uint64_t budget, const nino_choice *choice, n
 static bool is_open(const search *s, const nino_node_plan *n, knob k)
 {
     const nino_taken *t = &n->taken;
+    if (n->is_fixed)
+        return false;
     switch (k) {
     case TILE: return t->tile > 0 && !t->is_exact;
     case SPEND: return t->can_spend;
@@ -235,14 +238,6 @@ static bool planned_init(nino_planned *p, int n_nodes)
     return p->choice && p->free_load && p->best.node;
 }
 
-static void find_least(search *s)
-{
-    nino_planned *p = s->p;
-    p->least = nino_planner_least(s->w, p->least_node, sizeof(p->least_node));
-    if (p->least && p->least <= s->budget)
-        p->least = 0; // it would fit in another order; the run may find it
-}
-
 // Within s->budget. NINO_ERR_NOMEM: nothing fits.
 static nino_status search_budget(search *s, nino_error *err)
 {
@@ -275,50 +270,92 @@ static bool is_better(int n_nodes, const nino_planned *a, const nino_planned *b)
 // Steps of an octave; the same for every budget, so that budgets close to each other find the same.
 static uint64_t step_below(uint64_t budget, int i)
 {
-    const double at = floor(log2((double) budget) * 4) - i;
-    return (uint64_t) exp2(at / 4);
+    const double at = floor(log2((double) budget) * STEPS) - i;
+    return (uint64_t) exp2(at / STEPS);
 }
 
-// Budgets below this one, of which a run could keep to as well.
-static void search_below(search *s)
+// A whole search within s->budget; it becomes the best if it is better.
+static bool search_as_well(search *s, nino_planned *best)
+{
+    nino_planned p;
+    if (!planned_init(&p, s->w->n_nodes))
+        return false;
+    s->p = &p;
+    const bool fits = search_budget(s, NULL) == NINO_OK;
+    if (fits && is_better(s->w->n_nodes, &p, best)) {
+        const nino_planned worse = *best;
+        *best = p;
+        best->walks = worse.walks;
+        best->is_pressed = true;
+        p = (nino_planned){ .choice = worse.choice,
+                            .free_load = worse.free_load,
+                            .best.node = worse.best.node,
+                            .walks = p.walks };
+    }
+    best->walks += p.walks;
+    nino_planned_release(&p);
+    s->p = best;
+    return fits;
+}
+
+// Budgets down to a half of this one, of which a run could keep to as well. False: some of them are
+// too small.
+static bool search_below(search *s)
 {
     nino_planned *best = s->p;
     const uint64_t budget = s->budget;
-    for (int i = 0; i < 4 && (!best->fits || best->is_pressed); i++) {
-        nino_planned p;
-        if (!planned_init(&p, s->w->n_nodes))
-            return;
+    bool fits = true;
+    for (int i = 0; i < STEPS; i++) {
         s->budget = step_below(budget, i);
-        s->p = &p;
-        if (s->budget < budget && !search_budget(s, NULL) && is_better(s->w->n_nodes, &p, best)) {
-            const nino_planned worse = *best;
-            *best = p;
-            best->plain_cost = worse.fits ? worse.plain_cost : p.plain_cost;
-            best->walks = worse.walks;
-            best->is_pressed = true;
-            p = (nino_planned){ worse.choice, worse.free_load, .best.node = worse.best.node,
-                                .walks = p.walks };
-        }
-        best->walks += p.walks;
-        nino_planned_release(&p);
+        if (s->budget <= budget && !search_as_well(s, best))
+            fits = false;
     }
     s->budget = budget;
-    s->p = best;
+    return fits;
 }
 
+// Near the least budget: it is a step as well; below it, it is what is missing.
+static void search_least_as_well(search *s)
+{
+    nino_planned *p = s->p;
+    const uint64_t budget = s->budget;
+    const uint64_t least = nino_planner_least(s->w, p->least_node, sizeof(p->least_node));
+    if (least > budget) {
+        p->least = (least + TENTH - 1) / TENTH * TENTH; // as it is printed
+    } else if (least) {
+        s->budget = least;
+        search_as_well(s, p);
+        s->budget = budget;
+    }
+}
+
+// Where the budget makes no difference, what there is to choose beside. Else the steps below it, and
+// none but them: then more memory never takes longer.
 static nino_status search_all(search *s, nino_error *err)
 {
     nino_planned *p = s->p;
-    const nino_status st = search_budget(s, &p->err);
+    const nino_status st = walk(s, s->budget, p->choice, &p->err);
+    double plain = INFINITY;
     if (st && (st != NINO_ERR_NOMEM || !s->budget)) {
         if (err)
             *err = p->err;
         return st;
     }
-    search_below(s);
-    if (!p->fits)
-        find_least(s);
-    if (p->is_pressed && walk(s, 0, p->choice, NULL) == NINO_OK)
+    if (st == NINO_OK) {
+        take_outcome(s);
+        plain = p->cost = p->plain_cost = nino_planner_cost(s->w->profile, &p->best);
+        p->is_pressed = s->budget && is_pressed(s);
+    }
+    if (st == NINO_OK && !p->is_pressed) {
+        p->fits = true;
+        p->budget = s->budget;
+        sweep(s);
+        return NINO_OK;
+    }
+    if (!search_below(s))
+        search_least_as_well(s);
+    p->plain_cost = isfinite(plain) ? plain : p->cost;
+    if (p->fits && walk(s, 0, p->choice, NULL) == NINO_OK)
         p->free_cost = nino_planner_cost(s->w->profile, &s->out);
     for (int i = 0; i < s->w->n_nodes && p->free_cost > 0; i++)
         p->free_load[i] = s->out.node[i].load_bytes;
@@ -423,7 +460,7 @@ uint64_t nino_planner_least(const nino_walker *w, char *node, size_t size)
     nino_planned_release(&p);
     free(s.out.node);
     free(s.trial);
-    return (least + TENTH - 1) / TENTH * TENTH; // it is printed so
+    return least;
 }
 
 // ---- in words ----------------------------------------------------------------------------------

@@ -8,6 +8,7 @@
 typedef struct nino_node_plan {
     nino_taken taken;
     uint64_t load_bytes, evicted; // of weights that came and went
+    bool is_fixed;                // nothing can be chosen for it
 } nino_node_plan;
 
 typedef struct nino_outcome {

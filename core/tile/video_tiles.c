@@ -488,7 +488,7 @@ static void video_tiles_take(job *j, const nino_tile_way *w, int asked)
     const int f = j->v->factor, chunk = nino_stream_choice(j->s)->chunk;
     const int frames = (int) (j->is_decode ? j->n_in : j->n_out);
     j->piece = 1;
-    if (j->v->decode_next && frames > 2) {
+    if (j->v->decode_next && frames > 2 && !j->p->tile.one_by_one) {
         t->chunk_most = frames - 1;
         j->piece = chunk > 1 ? (chunk < frames - 1 ? chunk : frames - 1) : 1;
         t->chunk = (int) j->piece;
