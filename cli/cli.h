@@ -249,8 +249,8 @@ typedef struct watched {
     nino_history *h;    // NULL: none
     // The last result of the seam meter, and of a clip; a kind stays 0 when nothing was tiled or
     // there was no clip.
-    nino_event last[3]; // and the first tile of the last image
-    size_t n_cached;    // nodes whose results were there already
+    nino_event last[3];  // and the first tile of the last image
+    size_t n_cached;     // nodes whose results were there already
     char chosen[8][400]; // what the planner chose for nodes, and why
     size_t n_chosen;
 } watched;

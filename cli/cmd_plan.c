@@ -33,7 +33,8 @@ void print_scheme(const nino_scheme *s)
     if (nino_scheme_choices(s))
         printf("          %s; against the whole it loses %s\n", i.why, i.loss);
     if (!i.fits && i.least_bytes)
-        printf("needs     at least %.1f MiB: node %s\n", (double) i.least_bytes / 0x1p20, i.least_node);
+        printf("needs     at least %.1f MiB: node %s\n", (double) i.least_bytes / 0x1p20,
+               i.least_node);
 }
 
 static void scheme_json(const nino_scheme *s)
@@ -136,8 +137,8 @@ static int curve(const options *o, nino_ctx *ctx, nino_graph *g)
         js_envelope("plan");
         js_open("budgets", '[');
     } else {
-        printf("%12s %11s %11s %11s %11s  %-18s%s\n", "budget", "time", "of it read", "weights read",
-               "peak", "loses", "chosen");
+        printf("%12s %11s %11s %11s %11s  %-18s%s\n", "budget", "time", "of it read",
+               "weights read", "peak", "loses", "chosen");
     }
     for (size_t i = 0; i < n && (s = nino_scheme_create(ctx, g, o->profile, NULL, budget[i], &err));
          i++) {
@@ -153,7 +154,8 @@ static int curve(const options *o, nino_ctx *ctx, nino_graph *g)
         js_close(']');
         js_envelope_end();
     } else {
-        printf("times are predicted, with assumed efficiencies and an assumed rate of reading weights\n");
+        printf("times are predicted, with assumed efficiencies and an assumed rate of reading "
+               "weights\n");
     }
     return err.code ? report_error(o, "plan", &err, NULL) : rc;
 }

@@ -137,16 +137,16 @@ static const opt plan_opts[] = { { "profile", 0, OPT_TEXT, FIELD(profile), "NAME
                                  O_HELP,
                                  { 0 } };
 
-static const opt convert_opts[] = {
-    { "output", 'o', OPT_TEXT, FIELD(output), "FILE", "Write to FILE instead of stdout, which is -" },
-    { "ui", 0, OPT_FLAG, FIELD(ui), NULL, "The form that the editor saved, where the file has it" },
-    O_INFO,
-    O_SET,
-    O_SEED,
-    O_QUIET,
-    O_HELP,
-    { 0 }
-};
+static const opt convert_opts[] = { { "output", 'o', OPT_TEXT, FIELD(output), "FILE",
+                                      "Write to FILE instead of stdout, which is -" },
+                                    { "ui", 0, OPT_FLAG, FIELD(ui), NULL,
+                                      "The form that the editor saved, where the file has it" },
+                                    O_INFO,
+                                    O_SET,
+                                    O_SEED,
+                                    O_QUIET,
+                                    O_HELP,
+                                    { 0 } };
 
 static const opt inspect_opts[] = { { "tensors", 't', OPT_FLAG, FIELD(tensors), NULL,
                                       "List every tensor" },
@@ -360,7 +360,8 @@ const command commands[] = {
       run_opts, cmd_run },
     { "plan", "WORKFLOW", 1, 1, "Say what a run needs, without running it",
       "Memory, arithmetic and, where the profile knows the device, time; and what a run chooses\n"
-      "where memory is short: tiles, batches, precision, which weights leave. With --budget a line\n"
+      "where memory is short: tiles, batches, precision, which weights leave. With --budget a "
+      "line\n"
       "for each size: the predicted time against the memory.\n"
       "The exit status is 6 when it does not fit.\n",
       plan_opts, cmd_plan },

@@ -15,13 +15,13 @@ typedef enum nino_evict {
 
 // 0: as the ops themselves do.
 typedef struct nino_choice {
-    int tile;        // most pixels of a tile's side
-    int rows;        // entries of conditioning in one forward, weights may come and go
-    int images;      // pictures of a batch that go through a VAE together
-    int chunk;       // latent frames at once, of a VAE that is not causal
-    bool is_exact;   // whole pictures for which there is no room: in exact bands instead of tiles
-    bool spends;     // tiles as large as fit when weights come and go, not while they stay
-    bool is_narrow;  // 16-bit storage where nobody asks for a precision
+    int tile;       // most pixels of a tile's side
+    int rows;       // entries of conditioning in one forward, weights may come and go
+    int images;     // pictures of a batch that go through a VAE together
+    int chunk;      // latent frames at once, of a VAE that is not causal
+    bool is_exact;  // whole pictures for which there is no room: in exact bands instead of tiles
+    bool spends;    // tiles as large as fit when weights come and go, not while they stay
+    bool is_narrow; // 16-bit storage where nobody asks for a precision
     nino_evict evict;
 } nino_choice;
 

@@ -65,8 +65,8 @@ nino_monitor *nino_stream_monitor(nino_stream *s); // NULL: none, or it is quiet
 void nino_stream_set_quiet(nino_stream *s, bool is_quiet);
 // A node begins, for which this was chosen (copied; NULL: nothing). What ops take from now on is its own.
 void nino_stream_set_choice(nino_stream *s, const nino_choice *c);
-const nino_choice *nino_stream_choice(const nino_stream *s); // never NULL
-nino_taken *nino_stream_taken(nino_stream *s);               // for the ops to fill in
+const nino_choice *nino_stream_choice(const nino_stream *s);       // never NULL
+nino_taken *nino_stream_taken(nino_stream *s);                     // for the ops to fill in
 const volatile int *nino_stream_cancel_flag(const nino_stream *s); // may be NULL
 bool nino_stream_is_plan(const nino_stream *s); // no arithmetic happens; downloads give zeros
 

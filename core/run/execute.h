@@ -24,8 +24,8 @@ typedef struct nino_exec {
     const nino_choice *choice; // of each node; NULL: as ops do by themselves
     uint64_t budget;           // of the pool, whatever the planner keeps to
     nino_node_plan *found;     // of each node, filled in; NULL: nobody wants it
-    bool no_files; // nodes that only write do not run
-    bool is_anew;  // results of earlier runs are not used
+    bool no_files;             // nodes that only write do not run
+    bool is_anew;              // results of earlier runs are not used
     // For progress: predicted FLOPs, what the backend had scheduled before, and when the run began.
     double total_flops, flops_before;
     double spared_before, spared_told; // of what the backend was spared

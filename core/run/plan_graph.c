@@ -167,7 +167,7 @@ struct nino_scheme {
     struct row {
         int node;
         char name[128], what[240];
-    } *rows; // nodes for which something was chosen
+    } * rows; // nodes for which something was chosen
     size_t n_rows;
 };
 
@@ -213,7 +213,7 @@ static uint64_t plan_elsewhere(uint64_t has, uint64_t limit)
 }
 
 nino_scheme *nino_scheme_create(nino_ctx *ctx, nino_graph *g, const char *profile,
-                          const nino_job_options *options, uint64_t budget, nino_error *err)
+                                const nino_job_options *options, uint64_t budget, nino_error *err)
 {
     nino_job_options o;
     const bool own_device = !profile || !*profile;
@@ -310,7 +310,8 @@ nino_status nino_scheme_get(const nino_scheme *f, nino_scheme_info *out, nino_er
 
 size_t nino_scheme_choices(const nino_scheme *scheme) { return scheme->n_rows; }
 
-nino_status nino_scheme_choice_get(const nino_scheme *f, size_t k, nino_scheme_choice *out, nino_error *err)
+nino_status nino_scheme_choice_get(const nino_scheme *f, size_t k, nino_scheme_choice *out,
+                                   nino_error *err)
 {
     nino_scheme_choice c;
     if (!NINO_TAKE(&c, out, NINO_SCHEME_CHOICE_INIT, err))

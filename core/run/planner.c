@@ -4,19 +4,18 @@
 #include "core/run/planner.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
 
-#define LOAD_RATE 1e9  // bytes/s where the profile says nothing
-#define FLOP_RATE 1e9  // the same, of arithmetic: the reference has no peak
-#define SAME 1e-3      // times that differ by less are the same
-#define WORTH 0.01     // what needs more memory must gain that much
-#define LEAST_TILE 64  // pixels
-#define STEPS 8        // of an octave of budgets
+#define LOAD_RATE 1e9                     // bytes/s where the profile says nothing
+#define FLOP_RATE 1e9                     // the same, of arithmetic: the reference has no peak
+#define SAME 1e-3                         // times that differ by less are the same
+#define WORTH 0.01                        // what needs more memory must gain that much
+#define LEAST_TILE 64                     // pixels
+#define STEPS 8                           // of an octave of budgets
 #define TENTH ((uint64_t) (1 << 20) / 10) // of a mebibyte
 
 typedef enum knob { TILE, EXACT, SPEND, ROWS, IMAGES, CHUNK, EVICT, NARROW, KNOBS } knob;
@@ -40,17 +39,6 @@ double nino_planner_cost(const nino_profile *p, const nino_outcome *o)
 {
     const double s = p->peak_f32 > 0 ? o->seconds : o->flops / FLOP_RATE;
     return s + (double) o->load_bytes / nino_planner_load_rate(p);
-}
-
-// How much a way loses against the whole in f32: tiles most, 16 bits and bands only by rounding.
-static int loss_of(int n_nodes, const nino_outcome *o)
-{
-    int loss = 0;
-    for (int i = 0; i < n_nodes; i++) {
-        const nino_taken *t = &o->node[i].taken;
-        loss += t->is_tiled * 100 + t->is_narrow * 10 + t->is_exact;
-    }
-    return loss;
 }
 
 static void take_outcome(search *s)
@@ -140,7 +128,8 @@ static bool try_it(search *s, double worth)
     const double cost = nino_planner_cost(s->w->profile, &s->out);
     const bool is_faster = cost < p->cost * (1 - worth);
     const bool is_same = cost <= p->cost * (1 + SAME);
-    if (!is_faster && !(is_same && loss_of(s->w->n_nodes, &s->out) < loss_of(s->w->n_nodes, &p->best)))
+    if (!is_faster && !(is_same && nino_planner_loss_of(s->w->n_nodes, &s->out) <
+                                       nino_planner_loss_of(s->w->n_nodes, &p->best)))
         return false;
     keep_trial(s);
     return true;
@@ -149,9 +138,9 @@ static bool try_it(search *s, double worth)
 // The same, whatever it takes, if only it loses less.
 static void try_lossless(search *s)
 {
-    const int before = loss_of(s->w->n_nodes, &s->p->best);
+    const int before = nino_planner_loss_of(s->w->n_nodes, &s->p->best);
     if (s->walks < NINO_PLAN_WALKS && !walk(s, s->budget, s->trial, NULL) &&
-        loss_of(s->w->n_nodes, &s->out) < before)
+        nino_planner_loss_of(s->w->n_nodes, &s->out) < before)
         keep_trial(s);
 }
 
@@ -222,8 +211,8 @@ static bool is_pressed(const search *s)
     bool yes = false;
     for (int i = 0; i < s->w->n_nodes; i++) {
         const nino_node_plan *n = &s->p->best.node[i];
-        yes |= n->evicted || n->taken.tile || n->taken.is_exact ||
-               n->taken.rows < n->taken.rows_most;
+        yes |=
+            n->evicted || n->taken.tile || n->taken.is_exact || n->taken.rows < n->taken.rows_most;
     }
     return yes;
 }
@@ -264,7 +253,8 @@ static bool is_better(int n_nodes, const nino_planned *a, const nino_planned *b)
     if (!a->fits || !b->fits)
         return a->fits;
     return a->cost < b->cost * (1 - SAME) ||
-           (a->cost <= b->cost * (1 + SAME) && loss_of(n_nodes, &a->best) < loss_of(n_nodes, &b->best));
+           (a->cost <= b->cost * (1 + SAME) &&
+            nino_planner_loss_of(n_nodes, &a->best) < nino_planner_loss_of(n_nodes, &b->best));
 }
 
 // Steps of an octave; the same for every budget, so that budgets close to each other find the same.
@@ -314,12 +304,63 @@ static bool search_below(search *s)
     return fits;
 }
 
+// ---- the least budget --------------------------------------------------------------------------
+
+// Whether it fits at all: with as little as ops can do with, in tiles or in bands.
+static nino_status lean_walk(search *s, uint64_t budget, nino_error *err)
+{
+    nino_status st = NINO_ERR_NOMEM;
+    for (int way = 0; way < 2 && st; way++) {
+        set_lean(s, way);
+        st = walk(s, budget, s->trial, err);
+    }
+    return st;
+}
+
+// Between lo, which is too little, and hi, which is enough: to the mebibyte, of little to 16 KiB.
+static uint64_t narrow_down(search *s, uint64_t lo, uint64_t hi, char *node, size_t size)
+{
+    nino_error e = { .code = NINO_OK };
+    while (hi - lo > (hi > 64 << 20 ? 1 << 20 : 1 << 14)) {
+        const uint64_t mid = lo + (hi - lo) / 2;
+        const nino_status st = lean_walk(s, mid, &e);
+        if (st)
+            snprintf(node, size, "%.*s", (int) strcspn(e.where, ":"), e.where);
+        *(st ? &lo : &hi) = mid;
+    }
+    return hi;
+}
+
+static uint64_t search_least(search *s, char *node, size_t size)
+{
+    nino_error e = { .code = NINO_OK };
+    uint64_t lo = 0, hi;
+    if (lean_walk(s, 0, &e))
+        return 0; // memory is not what it lacks
+    for (hi = s->out.peak; lean_walk(s, hi, &e) && hi < UINT64_MAX / 2; hi += hi / 2) {
+        lo = hi;
+        snprintf(node, size, "%.*s", (int) strcspn(e.where, ":"), e.where);
+    }
+    hi = narrow_down(s, lo, hi, node, size);
+    // Memory comes in pieces: now and then a little less is enough where more was not.
+    for (int i = 1; i <= 6; i++) {
+        const uint64_t less = step_below(hi, i);
+        if (!lean_walk(s, less, NULL)) {
+            hi = narrow_down(s, step_below(hi, i + 1), less, node, size);
+            i = 0;
+        }
+    }
+    return hi;
+}
+
+// ---- all of it ---------------------------------------------------------------------------------
+
 // Near the least budget: it is a step as well; below it, it is what is missing.
 static void search_least_as_well(search *s)
 {
     nino_planned *p = s->p;
     const uint64_t budget = s->budget;
-    const uint64_t least = nino_planner_least(s->w, p->least_node, sizeof(p->least_node));
+    const uint64_t least = search_least(s, p->least_node, sizeof(p->least_node));
     if (least > budget) {
         p->least = (least + TENTH - 1) / TENTH * TENTH; // as it is printed
     } else if (least) {
@@ -396,122 +437,4 @@ bool nino_planned_changes(const nino_planned *p)
     for (int i = 0; i < p->n_nodes; i++)
         yes |= memcmp(&p->choice[i], &none, sizeof(none)) != 0;
     return yes;
-}
-
-// ---- the least budget --------------------------------------------------------------------------
-
-// Whether it fits at all: with as little as ops can do with, in tiles or in bands.
-static nino_status lean_walk(search *s, uint64_t budget, nino_error *err)
-{
-    nino_status st = NINO_ERR_NOMEM;
-    for (int way = 0; way < 2 && st; way++) {
-        set_lean(s, way);
-        st = walk(s, budget, s->trial, err);
-    }
-    return st;
-}
-
-// Between lo, which is too little, and hi, which is enough: to the mebibyte, of little to 16 KiB.
-static uint64_t narrow_down(search *s, uint64_t lo, uint64_t hi, char *node, size_t size)
-{
-    nino_error e = { .code = NINO_OK };
-    while (hi - lo > (hi > 64 << 20 ? 1 << 20 : 1 << 14)) {
-        const uint64_t mid = lo + (hi - lo) / 2;
-        const nino_status st = lean_walk(s, mid, &e);
-        if (st)
-            snprintf(node, size, "%.*s", (int) strcspn(e.where, ":"), e.where);
-        *(st ? &lo : &hi) = mid;
-    }
-    return hi;
-}
-
-static uint64_t search_least(search *s, char *node, size_t size)
-{
-    nino_error e = { .code = NINO_OK };
-    uint64_t lo = 0, hi;
-    if (lean_walk(s, 0, &e))
-        return 0; // memory is not what it lacks
-    for (hi = s->out.peak; lean_walk(s, hi, &e) && hi < UINT64_MAX / 2; hi += hi / 2) {
-        lo = hi;
-        snprintf(node, size, "%.*s", (int) strcspn(e.where, ":"), e.where);
-    }
-    hi = narrow_down(s, lo, hi, node, size);
-    // Memory comes in pieces: now and then a little less is enough where more was not.
-    for (int i = 1; i <= 6; i++) {
-        const uint64_t less = step_below(hi, i);
-        if (!lean_walk(s, less, NULL)) {
-            hi = narrow_down(s, step_below(hi, i + 1), less, node, size);
-            i = 0;
-        }
-    }
-    return hi;
-}
-
-uint64_t nino_planner_least(const nino_walker *w, char *node, size_t size)
-{
-    nino_planned p;
-    uint64_t least = 0;
-    search s = { .w = w, .p = &p, .may_narrow = w->may_narrow };
-    s.out.node = calloc((size_t) w->n_nodes + 1, sizeof(*s.out.node));
-    s.trial = calloc((size_t) w->n_nodes + 1, sizeof(*s.trial));
-    snprintf(node, size, "%s", "");
-    if (planned_init(&p, w->n_nodes) && s.out.node && s.trial)
-        least = search_least(&s, node, size);
-    nino_planned_release(&p);
-    free(s.out.node);
-    free(s.trial);
-    return least;
-}
-
-// ---- in words ----------------------------------------------------------------------------------
-
-__attribute__((format(printf, 3, 4))) static void add(char *text, size_t size, const char *fmt, ...)
-{
-    const size_t n = strlen(text);
-    va_list ap;
-    snprintf(text + n, size - n, "%s", n ? ", " : "");
-    va_start(ap, fmt);
-    vsnprintf(text + strlen(text), size - strlen(text), fmt, ap);
-    va_end(ap);
-}
-
-bool nino_planner_what(const nino_planned *p, int node, char *text, size_t size)
-{
-    const nino_taken *t = &p->best.node[node].taken;
-    const nino_node_plan *n = &p->best.node[node];
-    *text = 0;
-    if (t->is_tiled)
-        add(text, size, "tiles of %d pixels", t->tile);
-    if (t->is_exact)
-        add(text, size, "exact bands of %d rows", t->tile);
-    if (t->rows_most > 1 && (t->rows < t->rows_most || p->choice[node].rows))
-        add(text, size, "%d of %d conditionings at once", t->rows, t->rows_most);
-    if (t->images > 1)
-        add(text, size, "%d of %d pictures at once", t->images, t->images_most);
-    if (t->chunk > 1)
-        add(text, size, "%d latent frames at once", t->chunk);
-    if (t->is_narrow)
-        add(text, size, "16-bit storage");
-    if (n->evicted && n->load_bytes > p->free_load[node] + (64 << 10))
-        add(text, size, "%.1f MiB of weights read again, those used %s make room",
-            (double) (n->load_bytes - p->free_load[node]) / 0x1p20,
-            p->choice[node].evict == NINO_EVICT_NEWEST ? "last" : "longest ago");
-    return *text != 0;
-}
-
-const char *nino_planner_loss(const nino_planned *p)
-{
-    const int loss = loss_of(p->n_nodes, &p->best);
-    return loss >= 100 ? "tiles are blended" : loss ? "rounding" : "nothing";
-}
-
-void nino_planner_why(const nino_planned *p, char *text, size_t size)
-{
-    snprintf(text, size, "least predicted time of %d ways: %.3g s", p->walks, p->cost);
-    if (p->plain_cost > p->cost * (1 + SAME) && isfinite(p->plain_cost))
-        snprintf(text + strlen(text), size - strlen(text), ", %.3g s without choosing",
-                 p->plain_cost);
-    if (p->free_cost > 0)
-        snprintf(text + strlen(text), size - strlen(text), ", %.3g s without a budget",
-                 p->free_cost);
 }

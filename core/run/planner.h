@@ -35,7 +35,8 @@ typedef struct nino_planned {
     nino_choice *choice; // of each node; NULL: nothing was chosen
     uint64_t *free_load; // bytes of weights that each node brings in without a budget
     nino_outcome best;
-    double cost, plain_cost, free_cost; // seconds: of it, without choices, without a budget (0: the same)
+    double cost, plain_cost,
+        free_cost; // seconds: of it, without choices, without a budget (0: the same)
     int walks, n_nodes;
     uint64_t budget; // that the pool should keep to: what is allowed, or a little less
     bool fits;
@@ -58,10 +59,11 @@ nino_status nino_planner_choose(const nino_walker *w, uint64_t budget, nino_plan
                                 nino_error *err);
 void nino_planned_release(nino_planned *p);
 bool nino_planned_changes(const nino_planned *p); // something was chosen
-// The least budget with which it runs; *node is who needs it. 0: not even without one.
-uint64_t nino_planner_least(const nino_walker *w, char *node, size_t size);
 // One line each: what was chosen for the node, and why; false: nothing.
 bool nino_planner_what(const nino_planned *p, int node, char *text, size_t size);
-// What the way loses against the whole in f32.
+// How much a way loses against the whole in f32: 100 and more in tiles, less by rounding in 16 bits and
+// in bands.
+int nino_planner_loss_of(int n_nodes, const nino_outcome *o);
+// The same in words.
 const char *nino_planner_loss(const nino_planned *p);
 void nino_planner_why(const nino_planned *p, char *text, size_t size);

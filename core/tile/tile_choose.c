@@ -123,9 +123,9 @@ static nino_status choose_style(nino_tile_job *j, bool has_budget, nino_tile_way
     const nino_status st = nino_vae_need_get(j->s, j->v, j->is_decode, 1, j->h, j->w, &need, err);
     if (st)
         return st;
-    const bool fits = nino_vae_fits(j->s, &need, &budget) ||
-                      (is_never && nino_vae_fits_thrifty(j->s, j->v, j->is_decode, j->h, j->w,
-                                                 &gather));
+    const bool fits =
+        nino_vae_fits(j->s, &need, &budget) ||
+        (is_never && nino_vae_fits_thrifty(j->s, j->v, j->is_decode, j->h, j->w, &gather));
     tile_gather(j->s, gather);
     const double all = tile_mib(need.activations + need.weights);
     if (!budget)
@@ -138,13 +138,15 @@ static nino_status choose_style(nino_tile_job *j, bool has_budget, nino_tile_way
     return NINO_OK;
 }
 
-// What became of the tiles, for who planned them. asked: of a side; 0: none were, the whole was.
-static void tile_tell(nino_tile_job *j, const nino_tile_way *w, int asked, bool can_be_exact)
+// What became of the tiles, for who planned them. asked: 0: the whole was, else tiles of that side.
+static void tile_tell(nino_tile_job *j, const nino_tile_way *w, int asked, bool is_other_style,
+                      bool can_be_exact)
 {
     const int f = j->v->factor;
     nino_taken *t = nino_stream_taken(j->s);
     const bool is_whole = w->style == NINO_TILE_ALWAYS && w->tile >= j->w && w->tile >= j->h;
-    if (w->style == NINO_TILE_NEVER || is_whole || (asked && w->tile >= asked))
+    if (w->style == NINO_TILE_NEVER || (is_whole && !asked) ||
+        (asked && w->tile >= asked && !is_other_style))
         return;
     t->tile = w->tile * f;
     t->tile_most = (asked ? asked : j->w > j->h ? j->w : j->h) * f;
@@ -160,6 +162,7 @@ nino_status nino_tile_choose(nino_tile_job *j, bool exact, nino_tile_way *w, nin
     const bool is_asked = w->style != NINO_TILE_AUTO && w->style != NINO_TILE_NEVER;
     const nino_choice *chosen = nino_stream_choice(j->s);
     const int asked = w->tile;
+    const nino_tile_style style = w->style;
     nino_mem_stat m;
     nino_pool_stat(nino_stream_backend(j->s)->pool, &m);
     exact = exact || w->style == NINO_TILE_EXACT;
@@ -185,7 +188,7 @@ nino_status nino_tile_choose(nino_tile_job *j, bool exact, nino_tile_way *w, nin
         nino_tile_fit_way(
             j->s, &(nino_tile_fit){ .v = j->v, .is_decode = j->is_decode, .h = j->h, .w = j->w }, w,
             r);
-    tile_tell(j, w, is_asked ? asked : 0, may_be_exact);
+    tile_tell(j, w, is_asked ? asked : 0, w->style != style, may_be_exact);
     if (!nino_stream_is_plan(j->s) && (m.budget || w->style != NINO_TILE_NEVER))
         nino_logf(nino_stream_backend(j->s)->log, NINO_LOG_INFO, "%s: %s", j->v->name, r->why);
     return NINO_OK;

@@ -153,8 +153,8 @@ typedef struct nino_scheme nino_scheme;
 // As nino_graph_plan(); budget: bytes of device memory, 0: what the context has. Where nothing fits
 // it is made all the same and says how much would do. NULL: *err.
 NINO_API nino_scheme *nino_scheme_create(nino_ctx *ctx, nino_graph *g, const char *profile,
-                                   const nino_job_options *options, uint64_t budget,
-                                   nino_error *err);
+                                         const nino_job_options *options, uint64_t budget,
+                                         nino_error *err);
 NINO_API void nino_scheme_destroy(nino_scheme **scheme);
 // Owned by the scheme. Of a graph that does not fit: as it would be without a budget.
 NINO_API const nino_plan *nino_scheme_plan(const nino_scheme *scheme);
@@ -183,7 +183,8 @@ typedef struct nino_scheme_info {
     // Why it is done so.
     char why[160];
 } nino_scheme_info;
-NINO_API nino_status nino_scheme_get(const nino_scheme *scheme, nino_scheme_info *out, nino_error *err);
+NINO_API nino_status nino_scheme_get(const nino_scheme *scheme, nino_scheme_info *out,
+                                     nino_error *err);
 
 #define NINO_SCHEME_CHOICE_INIT .size = sizeof(nino_scheme_choice)
 // What was chosen for a node.
@@ -197,7 +198,7 @@ typedef struct nino_scheme_choice {
 } nino_scheme_choice;
 // Nodes for which something was chosen, or had to be.
 NINO_API size_t nino_scheme_choices(const nino_scheme *scheme);
-NINO_API nino_status nino_scheme_choice_get(const nino_scheme *scheme, size_t i, nino_scheme_choice *out,
-                                         nino_error *err);
+NINO_API nino_status nino_scheme_choice_get(const nino_scheme *scheme, size_t i,
+                                            nino_scheme_choice *out, nino_error *err);
 
 NINO_END

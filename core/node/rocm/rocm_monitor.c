@@ -418,7 +418,8 @@ static bool is_due(nino_run *r, const memory_params *p, const nino_mem_stat *m, 
     const uint64_t turn = be->n_cleanups++ % (uint64_t) p->cleanup_frequency;
     const double share = m->budget ? (double) m->in_use / (double) m->budget : 1;
     if (turn)
-        nino_buf_addf(b, "nothing freed: run %" PRIu64 " of %" PRId64 ", the first of which frees\n",
+        nino_buf_addf(b,
+                      "nothing freed: run %" PRIu64 " of %" PRId64 ", the first of which frees\n",
                       turn + 1, p->cleanup_frequency);
     else if (share < p->memory_threshold)
         nino_buf_addf(b, "nothing freed: %.1f %% of the budget is in use, it is to be %.1f %%\n",
@@ -465,11 +466,13 @@ NINO_NODE(
         NINO_P_BOOL(memory_params, clear_cache, true, .label = "Device memory",
                     .help = "Gives unused memory back to the driver"),
         NINO_P_INT(memory_params, cleanup_frequency, 10, 1, 100, 1, .label = "Every n runs",
-                   .help = "It frees in the first of so many runs; in the others it only tells. Runs "
-                           "of a program are counted, or of a worker: a command has one"),
+                   .help =
+                       "It frees in the first of so many runs; in the others it only tells. Runs "
+                       "of a program are counted, or of a worker: a command has one"),
         NINO_P_FLOAT(memory_params, memory_threshold, 0, 0, 1, 0.05, .label = "From a share of",
                      .optional = true,
                      .help = "It frees when at least this share of the memory budget is in use")),
     .is_output = true,
-    NINO_ORDERS({ NINO_WORDS("-e", "-b", "-b", "-b", "-b", "memory_threshold", "cleanup_frequency"), "1.0.9" }),
+    NINO_ORDERS({ NINO_WORDS("-e", "-b", "-b", "-b", "-b", "memory_threshold", "cleanup_frequency"),
+                  "1.0.9" }),
     NINO_RUN(memory_run, .is_volatile = true));

@@ -196,7 +196,8 @@ double nino_plan_backend_seconds(const nino_backend *be) { return ((const plan *
 
 nino_plan_mark nino_plan_backend_mark(const nino_backend *be)
 {
-    return (nino_plan_mark){ be->flops, be->bytes, ((const plan *) be)->seconds, be->n_ops, be->load_bytes };
+    return (nino_plan_mark){ be->flops, be->bytes, ((const plan *) be)->seconds, be->n_ops,
+                             be->load_bytes };
 }
 
 nino_plan_mark nino_plan_mark_since(const nino_backend *be, const nino_plan_mark *before)

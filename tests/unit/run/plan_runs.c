@@ -68,12 +68,15 @@ static nino_graph *make_picture(char *name, size_t size, unsigned ways)
                       "['%s', 0]"),
                  model ? "2" : "1");
     decode_node(decode, sizeof(decode), way, "1", 2);
-    snprintf(json, sizeof(json),
-             "{" NODE("1", "CheckpointLoaderSimple", "'ckpt_name': 'demo_flux.safetensors'")
-             "%s%s" NODE("4", "EmptySD3LatentImage", "'width': %u, 'height': %u, 'batch_size': %u")
-                 SAMPLE,
-             models[model], lora, w, h, batch, "1", 1, "1", 1, 2, cfg ? "2.5" : "1.0",
-             has_lora ? "3" : model ? "2" : "1", decode);
+    snprintf(
+        json, sizeof(json),
+        "{" NODE("1", "CheckpointLoaderSimple", "'ckpt_name': 'demo_flux.safetensors'") "%s%s" NODE(
+            "4", "EmptySD3LatentImage", "'width': %u, 'height': %u, 'batch_size': %u") SAMPLE,
+        models[model], lora, w, h, batch, "1", 1, "1", 1, 2, cfg ? "2.5" : "1.0",
+        has_lora ? "3"
+        : model  ? "2"
+                 : "1",
+        decode);
     snprintf(name, size, "model %u, lora %u, %u x %u, batch %u, cfg %u, decode %u", model, has_lora,
              w, h, batch, cfg, way);
     return flow_graph(json);
@@ -248,7 +251,8 @@ static void check_curve(const char *device, nino_graph *g, const char *name, int
     for (int k = 0; k <= steps; k++) {
         const double x = (double) k / steps;
         const uint64_t budget = (uint64_t) exp(log((double) peak * 1.5) * (1 - x) +
-                                               log((double) none.least_bytes) * x) + (k == steps);
+                                               log((double) none.least_bytes) * x) +
+                                (k == steps);
         s = scheme(ctx, g, budget);
         const nino_scheme_info i = info_of(s);
         if (!i.fits || i.seconds < before * (1 - 2e-3))
