@@ -141,7 +141,7 @@ lib_LIBS := $(core_LIBS) $(if $(filter 1,$(CL)),-lnettle)
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 
-.PHONY: all doc docs abi lint-abi pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-tsan check-races check-headers fuzz fuzz-run tests bench bench-all lint format install uninstall stage FORCE shots plans clocks tiles clean deps deps-check deps-long deps-lint deps-bench demo
+.PHONY: all doc docs abi lint-abi pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-bugs list-tests check-tsan check-races check-headers fuzz fuzz-run tests bench bench-all lint format install uninstall stage FORCE shots plans clocks tiles clean deps deps-check deps-long deps-lint deps-bench demo
 .DELETE_ON_ERROR:
 .SECONDARY:
 .DEFAULT_GOAL := all
@@ -266,6 +266,13 @@ check: deps-check
 	$(Q)$(MAKE) $(all_CPUS) --no-print-directory check-all
 check-all: all tests check-headers
 	$(Q)tests/run.py $(B) $(filter-out $(call bin,$(long_SRC)),$(tests_ALL))
+list-tests:
+	$(Q)printf '%s\n' $(filter-out $(call bin,$(long_SRC)),$(tests_ALL))
+# COUNT bugs planted one at a time, drawn by SEED: which of them do the tests notice? Hours.
+COUNT ?= 100
+SEED ?= 1
+check-bugs: deps-check
+	$(Q)tests/mutate.py $(B) --count $(COUNT) --seed $(SEED) --report $(B)/bugs.txt
 check-long: deps-long
 	$(Q)$(MAKE) $(all_CPUS) --no-print-directory all tests check-headers
 	$(Q)NINODES_TEST_LONG=1 tests/run.py $(B) $(tests_ALL)
