@@ -156,8 +156,8 @@ class Copy:
 
     def failing(self, tests):
         """The first of the tests that fails, "compiler" where a kernel is no program, or None."""
-        for i in range(0, len(tests), 4):
-            code, out = run(["tests/run.py", "build", *tests[i:i + 4]], 1200, cwd=self.top, env=self.env)
+        for i in range(0, len(tests), 16):
+            code, out = run(["tests/run.py", "build", *tests[i:i + 16]], 1200, cwd=self.top, env=self.env)
             m = re.search(r"^FAIL (\S+)", out, re.M)
             if code != 0 and m and self.fails_again(tests, m.group(1)):
                 return "compiler" if "clBuildProgram" in out else m.group(1)
