@@ -330,9 +330,10 @@ parser_SRC := core/base/json core/base/utf8 core/base/settings core/file/ core/t
 coverage: deps-check
 	$(call install_packages,$(DEPS_coverage))
 	$(Q)$(MAKE) $(all_CPUS) --no-print-directory GUI=0 CL=0 COVERAGE=1 coverage-run
-coverage-run: all tests
+coverage_SRC := $(foreach d,base file text media workflow monitor oom fault,$(filter tests/unit/$d/%,$(unit_SRC))) $(fuzz_SRC)
+coverage-run: $(call bin,$(coverage_SRC))
 	$(Q)find $(B) -name '*.gcda' -delete
-	-$(Q)tests/run.py $(B) $(filter-out $(call bin,$(long_SRC)),$(call bin,$(unit_SRC) $(fuzz_SRC) $(workflow_SRC)))
+	-$(Q)tests/run.py $(B) $^
 	$(Q)gcovr -r . --object-directory $(B) --exclude-unreachable-branches --branches $(addprefix --filter ,$(parser_SRC)) $(B) | tee $(B)/coverage.txt
 check-headers: $(headers_OK)
 
