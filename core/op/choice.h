@@ -25,6 +25,13 @@ typedef struct nino_choice {
     nino_evict evict;
 } nino_choice;
 
+static inline bool nino_choice_equal(const nino_choice *a, const nino_choice *b)
+{
+    return a->tile == b->tile && a->rows == b->rows && a->images == b->images &&
+           a->chunk == b->chunk && a->is_exact == b->is_exact && a->spends == b->spends &&
+           a->is_narrow == b->is_narrow && a->evict == b->evict;
+}
+
 // What the ops of a node took, and the most that they were asked for; 0: nothing was to be chosen.
 typedef struct nino_taken {
     int tile, tile_most;

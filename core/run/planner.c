@@ -45,7 +45,8 @@ static void take_outcome(search *s)
 {
     nino_node_plan *node = s->p->best.node;
     s->p->best = s->out;
-    s->out.node = node;
+    s->p->best.node = node;
+    memcpy(node, s->out.node, (size_t) s->w->n_nodes * sizeof(*node));
 }
 
 static nino_status walk(search *s, uint64_t budget, const nino_choice *choice, nino_error *err)
@@ -157,7 +158,7 @@ static bool turn_knob(search *s, int node, knob k)
         if (!candidate(&at, k, i, &c))
             break;
         memcpy(s->trial, s->p->choice, (size_t) s->w->n_nodes * sizeof(*s->trial));
-        if (!memcmp(&c, &s->trial[node], sizeof(c)))
+        if (nino_choice_equal(&c, &s->trial[node]))
             continue;
         s->trial[node] = c;
         if (try_it(s, is_ladder ? WORTH : SAME))
@@ -224,7 +225,10 @@ static bool planned_init(nino_planned *p, int n_nodes)
     p->choice = calloc(n, sizeof(*p->choice));
     p->free_load = calloc(n, sizeof(*p->free_load));
     p->best.node = calloc(n, sizeof(*p->best.node));
-    return p->choice && p->free_load && p->best.node;
+    if (p->choice && p->free_load && p->best.node)
+        return true;
+    nino_planned_release(p);
+    return false;
 }
 
 // Within s->budget. NINO_ERR_NOMEM: nothing fits.
@@ -264,6 +268,21 @@ static uint64_t step_below(uint64_t budget, int i)
     return (uint64_t) exp2(at / STEPS);
 }
 
+// What was found for it, all but the number of walks.
+static void copy_planned(nino_planned *to, const nino_planned *from)
+{
+    const size_t n = (size_t) from->n_nodes;
+    memcpy(to->choice, from->choice, n * sizeof(*to->choice));
+    memcpy(to->best.node, from->best.node, n * sizeof(*to->best.node));
+    to->best.flops = from->best.flops;
+    to->best.seconds = from->best.seconds;
+    to->best.load_bytes = from->best.load_bytes;
+    to->best.peak = from->best.peak;
+    to->cost = from->cost;
+    to->budget = from->budget;
+    to->fits = to->is_pressed = true;
+}
+
 // A whole search within s->budget; it becomes the best if it is better.
 static bool search_as_well(search *s, nino_planned *best)
 {
@@ -272,19 +291,11 @@ static bool search_as_well(search *s, nino_planned *best)
         return false;
     s->p = &p;
     const bool fits = search_budget(s, NULL) == NINO_OK;
-    if (fits && is_better(s->w->n_nodes, &p, best)) {
-        const nino_planned worse = *best;
-        *best = p;
-        best->walks = worse.walks;
-        best->is_pressed = true;
-        p = (nino_planned){ .choice = worse.choice,
-                            .free_load = worse.free_load,
-                            .best.node = worse.best.node,
-                            .walks = p.walks };
-    }
-    best->walks += p.walks;
-    nino_planned_release(&p);
     s->p = best;
+    best->walks += p.walks;
+    if (fits && is_better(s->w->n_nodes, &p, best))
+        copy_planned(best, &p);
+    nino_planned_release(&p);
     return fits;
 }
 
@@ -435,6 +446,6 @@ bool nino_planned_changes(const nino_planned *p)
     static const nino_choice none;
     bool yes = false;
     for (int i = 0; i < p->n_nodes; i++)
-        yes |= memcmp(&p->choice[i], &none, sizeof(none)) != 0;
+        yes |= !nino_choice_equal(&p->choice[i], &none);
     return yes;
 }

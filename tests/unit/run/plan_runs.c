@@ -36,11 +36,12 @@ static void decode_node(char *out, size_t size, unsigned way, const char *vae, i
 {
     static const char *const classes[] = { "VAEDecode", "VAEDecodeTiled",
                                            "ROCMOptimizedVAEDecode" };
-    static const char *const more[] = {
-        "", ", 'tile_size': 64, 'overlap': 16, 'temporal_size': 64, 'temporal_overlap': 8",
+    static const char tiled[] =
+        ", 'tile_size': 64, 'overlap': 16, 'temporal_size': 64, 'temporal_overlap': 8";
+    static const char rocm[] =
         ", 'tile_size': 256, 'overlap': 32, 'use_rocm_optimizations': true, 'precision_mode': "
-        "'fp32', 'batch_optimization': true"
-    };
+        "'fp32', 'batch_optimization': true";
+    static const char *const more[] = { "", tiled, rocm };
     snprintf(out, size,
              "'8': {'class_type': '%s', 'inputs': {'samples': ['7', 0], 'vae': ['%s', %d]%s}},",
              classes[way], vae, slot, more[way]);
