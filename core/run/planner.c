@@ -381,8 +381,8 @@ static void search_least_as_well(search *s)
     }
 }
 
-// Where the budget makes no difference, what there is to choose beside. Else the steps below it, and
-// none but them: then more memory never takes longer.
+// Where the budget makes no difference, what there is to choose beside. Else within it and within the
+// steps below it: a run never takes longer than with what a step below has.
 static nino_status search_all(search *s, nino_error *err)
 {
     nino_planned *p = s->p;
@@ -404,6 +404,8 @@ static nino_status search_all(search *s, nino_error *err)
         sweep(s);
         return NINO_OK;
     }
+    if (st == NINO_OK)
+        search_as_well(s, p);
     if (!search_below(s))
         search_least_as_well(s);
     p->plain_cost = isfinite(plain) ? plain : p->cost;

@@ -52,8 +52,8 @@ typedef struct nino_planned {
 double nino_planner_load_rate(const nino_profile *p);
 // Seconds of an outcome: what the profile predicts, and weights at that rate.
 double nino_planner_cost(const nino_profile *p, const nino_outcome *o);
-// Within the budget, and within some that are up to a half of it: memory that comes in pieces is not
-// always better for more of it, and a run with more should not take longer than one with less.
+// Within the budget, and within fixed steps of up to a half of it: memory that comes in pieces is not
+// always better for more of it, and a run should not take longer than one with less.
 // NINO_OK also where nothing fits (out->fits); else what no budget would cure. `out` is released.
 nino_status nino_planner_choose(const nino_walker *w, uint64_t budget, nino_planned *out,
                                 nino_error *err);

@@ -43,10 +43,13 @@ bool nino_planner_what(const nino_planned *p, int node, char *text, size_t size)
         add(text, size, "%d latent frames at once", t->chunk);
     if (t->is_narrow)
         add(text, size, "16-bit storage");
-    if (n->evicted && n->load_bytes > p->free_load[node] + (64 << 10))
-        add(text, size, "%.1f MiB of weights read again, those used %s make room",
-            (double) (n->load_bytes - p->free_load[node]) / 0x1p20,
+    if (n->evicted && n->load_bytes > p->free_load[node] + (64 << 10)) {
+        const double again = (double) (n->load_bytes - p->free_load[node]);
+        const bool is_much = again >= 0x1p30;
+        add(text, size, "%.1f %s of weights read again, those used %s make room",
+            again / (is_much ? 0x1p30 : 0x1p20), is_much ? "GiB" : "MiB",
             p->choice[node].evict == NINO_EVICT_NEWEST ? "last" : "longest ago");
+    }
     return *text != 0;
 }
 

@@ -213,5 +213,6 @@ void nino_plan_backend_repeat(nino_backend *be, const nino_plan_mark *work)
     be->flops += work->flops;
     be->bytes += work->bytes;
     be->n_ops += work->kernels;
+    be->load_bytes += work->load_bytes;
     plan_count(plan_of(be), work);
 }

@@ -249,11 +249,11 @@ static void check_curve(const char *device, nino_graph *g, const char *name, int
     printf("  %s: peak %.2f MiB, needs at least %.1f MiB: node %s\n", name, (double) peak / 0x1p20,
            (double) none.least_bytes / 0x1p20, none.least_node);
     nino_scheme_destroy(&s);
-    for (int k = 0; k <= steps; k++) {
-        const double x = (double) k / steps;
-        const uint64_t budget = (uint64_t) exp(log((double) peak * 1.5) * (1 - x) +
-                                               log((double) none.least_bytes) * x) +
-                                (k == steps);
+    // the planner's own steps: an eighth of an octave
+    int step = (int) floor(log2((double) peak * 1.5) * 8);
+    const int last = (int) ceil(log2((double) none.least_bytes) * 8);
+    for (const int skip = 1 + (step - last) / steps; step >= last; step -= skip) {
+        const uint64_t budget = (uint64_t) ceil(exp2(step / 8.0));
         s = scheme(ctx, g, budget);
         const nino_scheme_info i = info_of(s);
         if (!i.fits || i.seconds < before * (1 - 2e-3))
