@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Plants bugs in the sources, one at a time, and looks whether the tests notice.
 
-usage: mutate.py BUILD_DIR [--seed N] [--count N] [--area NAME] [--list] [--report FILE] [--first N]
+usage: mutate.py BUILD_DIR [--seed N] [--count N] [--area NAME] [--first N] [--only N,...] [--near] [--list] [--report FILE]
 
 What is planted, and where, follows from the seed and the sources alone. A bug that does not compile is drawn again. The
 tests of the changed file's room come first, then all others of `make check`; the first that fails ends the search. What
@@ -169,14 +169,14 @@ class Copy:
         return run(["tests/run.py", "build", test], 1200, cwd=self.top, env=self.env)[0] != 0
 
 
-def is_noticed(copy, path, tests):
-    """What noticed: a test's name, or None."""
+def noticed_by(copy, path, tests, near_only):
+    """What noticed: a test's name, "compiler" where it is no program, or None."""
     folders = next((f.split() for start, f in FIRST if path.startswith(start)), [])
     near = [t for t in tests if any(t.startswith("build/" + f + "/") for f in folders)]
     if copy.make(*near, "all")[0]:
         return "compiler"
     found = copy.failing(near)
-    if found:
+    if found or near_only:
         return found
     if copy.make("all", "tests")[0]:
         return "compiler"
@@ -194,6 +194,8 @@ def main():
     p.add_argument("--count", type=int, default=100)
     p.add_argument("--first", type=int, default=0, help="number of the first bug to try")
     p.add_argument("--area", choices=AREAS)
+    p.add_argument("--near", action="store_true", help="only the tests of the room, to see which bugs need the others")
+    p.add_argument("--only", type=lambda s: [int(n) for n in s.split(",")], help="numbers of the bugs to try")
     p.add_argument("--list", action="store_true")
     p.add_argument("--report")
     a = p.parse_args()
@@ -213,8 +215,9 @@ def main():
         text = open(path, encoding="utf-8").read().split("\n")
         old, bug = text[line], text[line][:start] + new + text[line][end:]
         title = "%3d %-8s %s:%d" % (n, area, path, line + 1)
-        if a.list or n < a.first:
-            print("%s\n    - %s\n    + %s" % (title, old.strip(), bug.strip()))
+        if a.list or n < a.first or (a.only and n not in a.only):
+            if not a.only:
+                print("%s\n    - %s\n    + %s" % (title, old.strip(), bug.strip()))
             n += 1
             continue
         target = os.path.join(copy.top, path)
@@ -224,7 +227,7 @@ def main():
                 f.write("\n".join(text[:line] + [bug] + text[line + 1:]))
             if path.endswith(".cl"):
                 os.utime(os.path.join(copy.top, "cl/kernels.c"))
-            by = is_noticed(copy, path, tests)
+            by = noticed_by(copy, path, tests, a.near)
         finally:
             shutil.copy2(path, target)
             os.utime(target)
