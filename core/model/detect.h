@@ -30,6 +30,7 @@ typedef struct nino_detected {
 #define NINO_CONTROL_T2I "t2i_adapter"
 // Those of ModelPatchLoader.
 #define NINO_CONTROL_BLOCKS "model_patch_qwen_image"
+#define NINO_CONTROL_ZIMAGE "model_patch_z_image"
 
 void nino_detect(const nino_weights *w, nino_detected *out);
 

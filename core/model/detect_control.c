@@ -13,7 +13,7 @@ static const struct {
     { "controlnet_hunyuan_dit", "", { "after_proj_list.18.bias" } },
     { NINO_CONTROL_BLOCKS, "", { "controlnet_blocks.0.y_rms.weight" } },
     { "model_patch_uso", "", { "feature_embedder.mid_layer_norm.bias" } },
-    { "model_patch_z_image", "", { "control_all_x_embedder.2-1.weight" } },
+    { NINO_CONTROL_ZIMAGE, "", { "control_all_x_embedder.2-1.weight" } },
     { "model_patch_multitalk",
       "",
       { "audio_proj.proj1.weight", "blocks.0.audio_cross_attn.proj.weight" } },
