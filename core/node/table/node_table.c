@@ -264,6 +264,7 @@
     X(ip_advanced)          \
     X(patch_loader)         \
     X(qwen_control)         \
+    X(zimage_control)       \
     X(model_dtype)          \
     X(vae_decode)           \
     X(vae_decode_tiled)     \
