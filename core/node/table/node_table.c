@@ -31,6 +31,7 @@
     X(unclip_cond)          \
     X(style_model_loader)   \
     X(style_model_apply)    \
+    X(lotus_conditioning)   \
     X(load_image_mask)      \
     X(load_image_output)    \
     X(control_loader)       \
