@@ -18,6 +18,10 @@ typedef struct nino_detected {
     char detail[160];
 } nino_detected;
 
+// Pictures to depth or normals in one step; a UNet of SD 2 that is told its task by four numbers.
+#define NINO_LOTUS "lotus"
+#define NINO_LOTUS_Y 4
+
 #define NINO_UPSCALE_ESRGAN "esrgan"
 #define NINO_UPSCALE_COMPACT "compact"
 
