@@ -233,6 +233,32 @@ def encoder(name, data, small):
     return out
 
 
+def linear(name, n, c):
+    return {name + ".weight": [n, c], name + ".bias": [n]}
+
+
+def qwen_patch(blocks=60, d=3072):
+    """DiffSynth's blockwise ControlNet of Qwen-Image."""
+    out = linear("img_in", d, 64)
+    for i in range(blocks):
+        b = f"controlnet_blocks.{i}."
+        out.update({b + "x_rms.weight": [d], b + "y_rms.weight": [d]}, **linear(b + "input_proj", d, d),
+                   **linear(b + "output_proj", d, d))
+    return out
+
+
+def zimage_fun(z, layers, features):
+    """A Fun ControlNet of Z-Image, whose tensors z are; its refiners answer but in version 1, of six layers."""
+    d = z["x_embedder.weight"][0]
+    out = linear("control_all_x_embedder.2-1", d, features)
+    for name, count in (("control_noise_refiner", 2), ("control_layers", layers)):
+        for i in range(count):
+            out.update({f"{name}.{i}.{k[9:]}": dim for k, dim in z.items() if k.startswith("layers.0.")})
+            for proj in ("before_proj",) * (i == 0) + ("after_proj",):
+                out.update(linear(f"{name}.{i}.{proj}", d, d) if name == "control_layers" or layers != 6 else {})
+    return out
+
+
 def models(data):
     """{path below a models folder: (tensors, type of matrices, {name: bytes})} of the families that
     the official workflows of 2025 and 2026 use, under their names."""
@@ -265,6 +291,9 @@ def models(data):
         "vae/flux2-vae": (vae_kl(32, is_flux2=True), BF16),
         "vae/full_encoder_small_decoder": (vae_kl(32, decoder_ch=64, is_flux2=True), BF16),
         "upscale_models/RealESRGAN_x4plus": (esrgan(), "F32"),
+        "model_patches/qwen_image_canny_diffsynth_controlnet": (qwen_patch(), BF16),
+        "model_patches/Z-Image-Turbo-Fun-Controlnet-Union": (zimage_fun(z, 6, 64), BF16),
+        "model_patches/Z-Image-Turbo-Fun-Controlnet-Union-2.1": (zimage_fun(z, 15, 132), BF16),
         "loras/Qwen-Image-Lightning-4steps-V1.0": (lightning, BF16),
         "loras/Qwen-Image-Edit-2511-Lightning-4steps-V1.0-bf16": (lightning, BF16),
         "loras/Flux_2-Turbo-LoRA_comfyui": (lora(dev, 32), BF16),
