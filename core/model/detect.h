@@ -30,6 +30,7 @@ typedef struct nino_detected {
 #define NINO_CONTROL_FLUX "controlnet_flux"
 #define NINO_CONTROL_XLABS "controlnet_flux_xlabs"
 #define NINO_CONTROL_SD3 "controlnet_sd3"
+#define NINO_CONTROL_QWEN "controlnet_qwen_image"
 #define NINO_CONTROL_LORA "control_lora"
 #define NINO_CONTROL_T2I "t2i_adapter"
 // Those of ModelPatchLoader.

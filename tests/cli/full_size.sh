@@ -26,13 +26,16 @@ is text_encoders/qwen_2.5_vl_7b_fp8_scaled 'Qwen2.5-VL, 28 layers, width 3584, s
 is text_encoders/qwen_3_4b 'Qwen3, 36 layers, width 2560'
 is text_encoders/qwen_3_8b_fp8mixed 'Qwen3, 36 layers, width 4096'
 is text_encoders/mistral_3_small_flux2_bf16 'Mistral Small 3, 40 layers, width 5120'
+is controlnet/Qwen-Image-InstantX-ControlNet-Union 'ControlNet of Qwen-Image, 5 blocks'
+is diffusion_models/lotus-depth-d-v1-1 'UNet of Lotus, width 320'
+is text_encoders/sd2_clip_h 'CLIP-H, 24 layers, width 1024'
 is model_patches/qwen_image_canny_diffsynth_controlnet 'in 362' 'ControlNet of Qwen-Image, 60 blocks'
 is model_patches/Z-Image-Turbo-Fun-Controlnet-Union 'Fun ControlNet of Z-Image, 6 layers'
 is model_patches/Z-Image-Turbo-Fun-Controlnet-Union-2.1 'Fun ControlNet of Z-Image, 15 layers, .*takes a mask'
 is vae/qwen_image_vae 'Wan 2.1 video autoencoder, 16 channels'
 is vae/flux2-vae 'flux2: AutoencoderKL, 128 channels, 16x'
 is loras/Qwen-Image-Lightning-4steps-V1.0 'LoRA, .* 840 layers'
-echo "  inspect: 16 files"
+echo "  inspect: 19 files"
 
 # ---- plan
 # plan FLOW: peak and weights in MB of 10^6, which fit 96 GB
@@ -130,6 +133,9 @@ official templates/z_image_controlnet.json ae$s qwen_3_4b$s z_image_turbo_bf16$s
 for f in image_qwen_image_controlnet_patch.json qwen_controlnet_patch.json qwen_controlnet_patch.api.json; do
     official templates/$f $vae $text qwen_image_fp8_e4m3fn$s qwen_image_canny_diffsynth_controlnet$s ComfyUI_00944_.png
 done
+official templates/image_qwen_image_instantx_controlnet.json $vae $text qwen_image_fp8_e4m3fn$s \
+    Qwen-Image-InstantX-ControlNet-Union$s 'Zoomable image (3).jpg' lotus-depth-d-v1-1$s vae-ft-mse-840000-ema-pruned$s \
+    'a text encoder of Stable Diffusion 2 (OpenCLIP ViT-H)'
 official templates/qwen_image_2512.json $vae $text qwen_image_2512_fp8_e4m3fn$s
 official templates/qwen_image_edit_2511.json $vae $text qwen_image_edit_2511_bf16$s \
     Qwen-Image-Edit-2511-Lightning-4steps-V1.0-bf16$s flux_krea_fasciumsrpo_00049_.png
