@@ -41,7 +41,8 @@ RPATH = -Wl,-rpath,'$$ORIGIN' -Wl,-rpath,'$$ORIGIN/$(bin_to_lib)'
 # ---- packages: the only list ------------------------------------------------------------------
 DEPS_core := gcc libc6-dev pkg-config libpng-dev libjpeg62-turbo-dev libwebp-dev zlib1g-dev libavformat-dev libswscale-dev libxxhash-dev libutf8proc-dev libpcre2-dev libyaml-dev libfreetype-dev libfontconfig-dev
 DEPS_cli := libncurses-dev libwebsockets-dev
-DEPS_cl := ocl-icd-opencl-dev opencl-headers ocl-icd-libopencl1 pocl-opencl-icd nettle-dev $(if $(filter 1,$(CLBLAST)),libclblast-dev)
+DEPS_cl := ocl-icd-opencl-dev opencl-headers ocl-icd-libopencl1 pocl-opencl-icd nettle-dev
+DEPS_clblast := libclblast-dev
 DEPS_gui := libgtk-4-dev libcairo2-dev libglib2.0-dev-bin gettext
 # What the tests and `make lint` use beyond that; a missing one only skips its tests.
 DEPS_test := python3 g++ ffmpeg
@@ -52,8 +53,8 @@ DEPS_lint := clang-format-14 clang-tidy-14 clang-14 cppcheck git abigail-tools
 DEPS_docs := doxygen
 DEPS_gate := clang-19 lld-19 llvm-19 rocm-device-libs oclgrind
 DEPS_fuzz := clang-14 llvm-14 $(if $(filter afl,$(ENGINE)),afl++)
-DEPS_bench := libopenblas-dev libdnnl-dev libclblast-dev
-DEPS := $(DEPS_core) $(DEPS_cli) $(if $(filter 1,$(CL)),$(DEPS_cl)) $(if $(filter 1,$(GUI)),$(DEPS_gui))
+DEPS_bench := libopenblas-dev libdnnl-dev
+DEPS := $(DEPS_core) $(DEPS_cli) $(if $(filter 1,$(CL)),$(DEPS_cl)) $(if $(filter 11,$(CL)$(CLBLAST)),$(DEPS_clblast)) $(if $(filter 1,$(GUI)),$(DEPS_gui))
 DEPS_check := $(DEPS) $(DEPS_test) $(if $(filter 1,$(GUI)),$(DEPS_test_gui))
 
 # A build with other flags gets another folder, so objects never mix.

@@ -46,9 +46,9 @@ static CLBlastTranspose clblast_order(const nino_cl_sgemm *g)
 
 static cl_int clblast_temp_bytes(cl_command_queue queue, const nino_cl_sgemm *g, size_t *bytes)
 {
-    return clblast.CLBlastSGemmTempBufferSize(
-        CLBlastLayoutRowMajor, CLBlastTransposeNo, clblast_order(g), g->rows, g->n, g->c, g->a_at,
-        g->c, g->b_at, g->b_ld, g->y_at, g->n, &queue, bytes);
+    return clblast.CLBlastSGemmTempBufferSize(CLBlastLayoutRowMajor, CLBlastTransposeNo,
+                                              clblast_order(g), g->rows, g->n, g->c, g->a_at, g->c,
+                                              g->b_at, g->b_ld, g->y_at, g->n, &queue, bytes);
 }
 
 static cl_int clblast_sgemm(cl_command_queue queue, const nino_cl_sgemm *g, cl_event *event)

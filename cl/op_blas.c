@@ -32,8 +32,8 @@ static nino_block part_of(const nino_block *workspace, uint64_t at)
 
 // ---- operands ----------------------------------------------------------------------------------
 
-static nino_status as_f32(nino_cl *cl, const nino_op_call *c, nino_dtype type, const nino_block *src,
-                          const nino_block *dst, int64_t n, nino_error *err)
+static nino_status as_f32(nino_cl *cl, const nino_op_call *c, nino_dtype type,
+                          const nino_block *src, const nino_block *dst, int64_t n, nino_error *err)
 {
     const nino_cl_what what = { .d = &c->d };
     const nino_cl_arg args[] = { A_BUF(src, nino_dtype_size(type)), A_BUF(dst, 4), A_U64(n) };
@@ -86,8 +86,8 @@ static nino_status blas_finish(nino_cl *cl, const nino_op_call *c, const nino_bl
                                  A_INT(nino_cl_product_has(c)) };
     const size_t global = (size_t) nino_ceil_div(rows * nino_ceil_div(n, 4), GROUP) * GROUP;
     char defs[64];
-    return nino_cl_launch(cl, "blas", "sum_parts", blas_defs(c, defs), &what, 1, &global, NULL, args,
-                          NINO_CL_COUNT(args), err);
+    return nino_cl_launch(cl, "blas", "sum_parts", blas_defs(c, defs), &what, 1, &global, NULL,
+                          args, NINO_CL_COUNT(args), err);
 }
 
 // ---- the product -------------------------------------------------------------------------------
@@ -97,8 +97,9 @@ static cl_int blas_warm_up(nino_cl *cl)
 {
     cl_int e;
     const cl_mem mem = OCL_NEW(e, clCreateBuffer, cl->context, CL_MEM_READ_WRITE, 64, NULL);
-    const nino_cl_sgemm g = { .rows = 1, .n = 1, .c = 1, .b_ld = 1, .a = mem, .b = mem, .y = mem,
-                              .b_at = 4, .y_at = 8 };
+    const nino_cl_sgemm g = {
+        .rows = 1, .n = 1, .c = 1, .b_ld = 1, .a = mem, .b = mem, .y = mem, .b_at = 4, .y_at = 8
+    };
     if (!mem)
         return e;
     e = nino_ocl_fault() ?: nino_blas.sgemm(cl->queue.handle, &g, NULL);
@@ -167,8 +168,13 @@ static nino_status multiply_all(nino_cl *cl, const nino_op_call *c, const nino_b
     const nino_block x = l->has_x ? part_of(&c->workspace, l->x) : c->src[0]->mem;
     const nino_block w = l->has_w ? part_of(&c->workspace, l->w) : c->weight->mem;
     const nino_block y = l->has_sums ? part_of(&c->workspace, l->sums) : c->dst->mem;
-    nino_cl_sgemm g = { .n = (size_t) n, .c = (size_t) d->weight->c, .b_ld = (size_t) l->ld,
-                        .is_b_rows = l->is_rows, .a = x.base, .b = w.base, .y = y.base,
+    nino_cl_sgemm g = { .n = (size_t) n,
+                        .c = (size_t) d->weight->c,
+                        .b_ld = (size_t) l->ld,
+                        .is_b_rows = l->is_rows,
+                        .a = x.base,
+                        .b = w.base,
+                        .y = y.base,
                         .b_at = w.offset / 4 };
     int64_t pieces = nino_cl_pieces(cl, d, nino_ops[d->op].flops(d), rows * n / 4096);
     pieces = pieces < rows / ROW_UNIT ? pieces : rows / ROW_UNIT;

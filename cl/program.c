@@ -169,8 +169,8 @@ struct nino_cl_build {
     nino_cl_key key;
     char options[1024];
     cl_int (*work)(nino_cl *cl); // in place of a program; NULL: there is one
-    bool is_known;  // the driver has it in a cache of its own
-    bool has_stage; // who watches has been told
+    bool is_known;               // the driver has it in a cache of its own
+    bool has_stage;              // who watches has been told
     pthread_t thread;
     bool has_thread;
     pthread_mutex_t lock; // of what follows

@@ -207,7 +207,9 @@ int cmd_selftest(const options *o)
                                     : is_schedule ? "--schedule is for OpenCL devices"
                                     : is_gemm     ? "--gemm is for OpenCL devices"
                                                   : "ninodes devices lists the devices");
-        return is_op || is_schedule || is_gemm ? EXIT_USAGE : err.code == NINO_ERR_UNKNOWN ? EXIT_DEVICE : rc;
+        return is_op || is_schedule || is_gemm ? EXIT_USAGE
+               : err.code == NINO_ERR_UNKNOWN  ? EXIT_DEVICE
+                                               : rc;
     }
     if (o->json && !t.bad) {
         js_envelope("selftest");

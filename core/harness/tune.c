@@ -95,7 +95,9 @@ const nino_tune_row nino_tune_rows[] = {
     {                                                                                              \
         .name = "engine_" #rows, .offset = offsetof(nino_tuning, engine_##rows),                   \
         .standard = NINO_STANDARD_ENGINE, .value = { NINO_GEMM_NATIVE, NINO_GEMM_CLBLAST },        \
-        .cases = { __VA_ARGS__ }                                                                   \
+        .cases = {                                                                                 \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
     }
     ENGINE(few, &few_narrow, &few_wide),
     ENGINE(flat, &flat, &even),

@@ -90,7 +90,8 @@ nino_blas_layout nino_engine_blas(const nino_profile *p, const nino_op_desc *d)
     l.has_sums = d->dst_type != NINO_F32 || d->has_residual || d->attr.act || d->bias;
     l.ld = l.is_rows ? nino_pack_cp(c) : padded;
     l.w = l.has_x ? engine_align((uint64_t) (rows * c) * 4) : 0;
-    l.sums = l.w + (l.has_w ? engine_align((uint64_t) (l.is_rows ? n : c) * (uint64_t) l.ld * 4) : 0);
+    l.sums =
+        l.w + (l.has_w ? engine_align((uint64_t) (l.is_rows ? n : c) * (uint64_t) l.ld * 4) : 0);
     l.temp = l.sums + (l.has_sums ? engine_align((uint64_t) (rows * n) * 4) : 0);
     const uint64_t tm = (uint64_t) (nino_ceil_div(rows, BLAS_TILE) * BLAS_TILE),
                    tn = (uint64_t) (nino_ceil_div(n, BLAS_TILE) * BLAS_TILE),

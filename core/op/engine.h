@@ -11,7 +11,11 @@ nino_status nino_engine_set(nino_profile *p, const char *word, const char *where
 const char *nino_engine_text(const nino_profile *p);
 
 // Linear layers by their rows, which decide who is faster: the tuning has a choice for each.
-typedef enum nino_engine_class { NINO_ENGINE_FEW, NINO_ENGINE_FLAT, NINO_ENGINE_TALL } nino_engine_class;
+typedef enum nino_engine_class {
+    NINO_ENGINE_FEW,
+    NINO_ENGINE_FLAT,
+    NINO_ENGINE_TALL
+} nino_engine_class;
 nino_engine_class nino_engine_class_of(int64_t rows);
 
 // Whether a call's product is CLBlast's. It multiplies f32 with f32; 16-bit activations and weights are

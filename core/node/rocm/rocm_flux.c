@@ -535,9 +535,10 @@ NINO_NODE(
         NINO_P_STRING(flux_params, test_cfg_values, "1.0,3.5,8.0", .label = "CFG values",
                       .help = "Of every resolution a step is measured with each of them, in turn; "
                               "1 needs half of the work"),
-        NINO_P_BOOL(flux_params, test_hipblas, true, .label = "BLAS library",
-                    .help = "On: linear layers are multiplied as NINODES_GEMM says, by CLBlast where it "
-                            "is chosen; off: by ninodes' own kernels, to compare with"),
+        NINO_P_BOOL(
+            flux_params, test_hipblas, true, .label = "BLAS library",
+            .help = "On: linear layers are multiplied as NINODES_GEMM says, by CLBlast where it "
+                    "is chosen; off: by ninodes' own kernels, to compare with"),
         NINO_P_BOOL(flux_params, generate_report, true, .label = "Report",
                     .help = "Off: only the results, without chart, advice and memory")),
     .is_output = true,
