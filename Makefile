@@ -10,7 +10,8 @@
 #   make pot             take the app's texts anew into data/po, after one of them changed
 #   make doc             fill the generated parts of README.md and data/doc anew, and data/nodes.md
 #   make docs            the API as pages, in $(B)/docs    make abi   keep the library's ABI as it is now
-#   make GUI=0 CL=0      leave parts out          make SANITIZE=address,undefined check
+#   make GUI=0 CL=0      leave parts out (CLBLAST=0: only that library)
+#   make SANITIZE=address,undefined check
 #   make WERROR=1        warnings are errors      make V=1         show commands
 #
 # Personal settings (CC=clang, WERROR=1, ...) go in config.mk, which git ignores.
@@ -25,6 +26,7 @@ PKG_CONFIG ?= pkg-config
 CFLAGS ?= -O2 -g
 GUI ?= 1
 CL ?= 1
+CLBLAST ?= $(CL)
 VERSION := 0.1.0
 SOVERSION := 2
 
@@ -40,6 +42,7 @@ RPATH = -Wl,-rpath,'$$ORIGIN' -Wl,-rpath,'$$ORIGIN/$(bin_to_lib)'
 DEPS_core := gcc libc6-dev pkg-config libpng-dev libjpeg62-turbo-dev libwebp-dev zlib1g-dev libavformat-dev libswscale-dev libxxhash-dev libutf8proc-dev libpcre2-dev libyaml-dev libfreetype-dev libfontconfig-dev
 DEPS_cli := libncurses-dev libwebsockets-dev
 DEPS_cl := ocl-icd-opencl-dev opencl-headers ocl-icd-libopencl1 pocl-opencl-icd nettle-dev
+DEPS_clblast := libclblast-dev
 DEPS_gui := libgtk-4-dev libcairo2-dev libglib2.0-dev-bin gettext
 # What the tests and `make lint` use beyond that; a missing one only skips its tests.
 DEPS_test := python3 g++ ffmpeg
@@ -51,13 +54,13 @@ DEPS_docs := doxygen
 DEPS_gate := clang-19 lld-19 llvm-19 rocm-device-libs oclgrind
 DEPS_coverage := gcovr
 DEPS_fuzz := clang-14 llvm-14 $(if $(filter afl,$(ENGINE)),afl++)
-DEPS_bench := libopenblas-dev libdnnl-dev libclblast-dev
-DEPS := $(DEPS_core) $(DEPS_cli) $(if $(filter 1,$(CL)),$(DEPS_cl)) $(if $(filter 1,$(GUI)),$(DEPS_gui))
+DEPS_bench := libopenblas-dev libdnnl-dev
+DEPS := $(DEPS_core) $(DEPS_cli) $(if $(filter 1,$(CL)),$(DEPS_cl)) $(if $(filter 11,$(CL)$(CLBLAST)),$(DEPS_clblast)) $(if $(filter 1,$(GUI)),$(DEPS_gui))
 DEPS_check := $(DEPS) $(DEPS_test) $(if $(filter 1,$(GUI)),$(DEPS_test_gui))
 
 # A build with other flags gets another folder, so objects never mix.
 comma := ,
-flavour := $(if $(SANITIZE),-$(subst $(comma),+,$(SANITIZE)))$(if $(COVERAGE),-coverage)$(if $(filter 0,$(CL)),-nocl)$(if $(filter 0,$(GUI)),-nogui)
+flavour := $(if $(SANITIZE),-$(subst $(comma),+,$(SANITIZE)))$(if $(COVERAGE),-coverage)$(if $(filter 0,$(CL)),-nocl,$(if $(filter 0,$(CLBLAST)),-noclblast))$(if $(filter 0,$(GUI)),-nogui)
 B ?= build$(flavour)
 
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
@@ -81,7 +84,7 @@ ifeq ($(CL),1)
 schedules := $(shell sed -n 's/^SCHEDULE.\([a-z0-9_]*\), *\(SCHED_[A-Z0-9_]*\).*/\1:\2/p' core/op/sched_list.h)
 schedule_DIRS := $(foreach s,$(schedules),cl/$(firstword $(subst :, ,$(s))))
 kernel_FILES := $(wildcard cl/kernels/*.cl $(addsuffix /*.cl,$(schedule_DIRS)))
-cl_SRC := $(sort $(wildcard cl/*.c $(addsuffix /*.c,$(schedule_DIRS))))
+cl_SRC := $(filter-out cl/clblast$(if $(filter 1,$(CLBLAST)),_none).c,$(sort $(wildcard cl/*.c $(addsuffix /*.c,$(schedule_DIRS)))))
 core_SRC := $(filter-out core/op/device/device_none.c,$(core_SRC))
 endif
 cli_SRC := $(sort $(wildcard cli/*.c cli/*/*.c))

@@ -37,7 +37,7 @@ typedef struct options {
     int n_args;
     text_list models, set, grid, against, object_info, hosts;
     const char *input, *output, *device, *precision, *trace, *profile, *op, *telemetry, *preview,
-        *state, *worker, *fail_over, *baseline, *save, *export_file, *import_file, *schedule,
+        *state, *worker, *fail_over, *baseline, *save, *export_file, *import_file, *schedule, *gemm,
         *listen, *token, *frontend, *images, *user;
     uint64_t max_upload, max_clients, seed, mem_limit, preview_every, preview_percent, position,
         samples, warmup, idle_end;

@@ -57,6 +57,12 @@
         "no-metadata", 0, OPT_FLAG, FIELD(no_metadata), NULL,                                      \
             "Put neither the workflow nor a profile into the files that are written"               \
     }
+#define O_GEMM                                                                                     \
+    {                                                                                              \
+        "gemm", 0, OPT_WORD, FIELD(gemm), "auto|native|clblast",                                   \
+            "Who multiplies the matrices of linear layers (default NINODES_GEMM, else auto: as "   \
+            "tuned)"                                                                               \
+    }
 #define O_MEM                                                                                      \
     {                                                                                              \
         "mem-limit", 0, OPT_SIZE, FIELD(mem_limit), "SIZE",                                        \
@@ -94,6 +100,7 @@ static const opt run_opts[] = {
     { "grid", 'g', OPT_LIST, FIELD(grid), "NODE.INPUT=V1,V2,...",
       "Run once for each value; given twice, for each pair; 1..5 or 1..9:2 is a range" },
     O_DEVICE,
+    O_GEMM,
     O_PRECISION,
     O_MEM,
     O_PREVIEW,
@@ -128,6 +135,7 @@ static const opt plan_opts[] = { { "profile", 0, OPT_TEXT, FIELD(profile), "NAME
                                  O_SET,
                                  O_SEED,
                                  O_DEVICE,
+                                 O_GEMM,
                                  O_PRECISION,
                                  O_MEM,
                                  O_JSON,
@@ -167,6 +175,7 @@ static const opt nodes_opts[] = { O_JSON,
                                   { 0 } };
 static const opt selftest_opts[] = {
     O_DEVICE,
+    O_GEMM,
     { "op", 0, OPT_TEXT, FIELD(op), "TEXT", "Only cases whose name contains TEXT" },
     { "seed", 0, OPT_NUMBER, FIELD(seed), "N", "Seed of the inputs" },
     { "bench", 0, OPT_FLAG, FIELD(bench), NULL, "Time the cases" },
@@ -191,6 +200,7 @@ static const opt bench_opts[] = {
       "Exit with 7 when it is slower by more than that, beyond doubt" },
     { "csv", 0, OPT_FLAG, FIELD(csv), NULL, "Comma-separated values" },
     O_DEVICE,
+    O_GEMM,
     O_MODELS,
     O_INPUT,
     O_INFO,
@@ -234,6 +244,7 @@ static const opt worker_opts[] = {
     O_INFO,
     { "output", 'o', OPT_TEXT, FIELD(output), "DIR", "Folder of the results" },
     O_DEVICE,
+    O_GEMM,
     O_PRECISION,
     O_MEM,
     O_PREVIEW,
@@ -272,6 +283,7 @@ static const opt serve_opts[] = {
     O_INFO,
     { "output", 'o', OPT_TEXT, FIELD(output), "DIR", "Folder of the results" },
     O_DEVICE,
+    O_GEMM,
     O_PRECISION,
     O_MEM,
     { "preview", 0, OPT_WORD, FIELD(preview), "none|latent2rgb|taesd|auto",
@@ -329,6 +341,7 @@ static const opt demo_opts[] = {
     O_SET,
     O_SEED,
     O_DEVICE,
+    O_GEMM,
     O_PRECISION,
     O_PREVIEW,
     { "advise", 0, OPT_FLAG, FIELD(advise), NULL,
@@ -385,8 +398,10 @@ const command commands[] = {
       bench_opts, cmd_bench },
     { "tune", "", 0, 0, "Choose how a device's work is cut, by measuring",
       "Takes about a minute and needs the device for itself. Only what changes no bit of a result\n"
-      "is tuned, and only what is faster beyond doubt is kept: for this device, its driver and\n"
-      "this version. The gain is measured anew after choosing.\n",
+      "is tuned, but for the engines of linear layers of few (up to 16), of less than 256 and of\n"
+      "more rows: 1 is our kernels, 2 CLBlast, which adds in another order (NINODES_GEMM=native\n"
+      "leaves them out). Only what is faster beyond doubt is kept: for this device, its driver\n"
+      "and this version. The gain is measured anew after choosing.\n",
       tune_opts, cmd_tune },
     { "monitor", "[PID|SOCKET|JOB|TRACE]", 0, 1,
       "Watch a run of this machine (default: the newest), or look at a trace",
