@@ -10,6 +10,7 @@
 #   make pot             take the app's texts anew into data/po, after one of them changed
 #   make doc             fill the generated parts of README.md and data/doc anew, and data/nodes.md
 #   make docs            the API as pages, in $(B)/docs    make abi   keep the library's ABI as it is now
+#   make wheel           the Python package, in $(B)/wheel
 #   make GUI=0 CL=0      leave parts out          make SANITIZE=address,undefined check
 #   make WERROR=1        warnings are errors      make V=1         show commands
 #
@@ -141,7 +142,7 @@ lib_LIBS := $(core_LIBS) $(if $(filter 1,$(CL)),-lnettle)
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 
-.PHONY: all doc docs abi lint-abi pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-tsan check-races check-headers fuzz fuzz-run tests bench bench-all lint format install uninstall stage FORCE shots plans clocks tiles clean deps deps-check deps-long deps-lint deps-bench demo
+.PHONY: all doc docs abi lint-abi pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-tsan check-races check-headers fuzz fuzz-run tests bench bench-all lint format install uninstall stage FORCE shots plans clocks tiles wheel clean deps deps-check deps-long deps-lint deps-bench demo
 .DELETE_ON_ERROR:
 .SECONDARY:
 .DEFAULT_GOAL := all
@@ -409,6 +410,10 @@ pot:
 		$(sort $(wildcard gui/*.c gui/*/*.c gui/*/*.ui)) core/include/ninodes/counter.h | sed '/^"POT-Creation-Date/d' > $(po_DIR)/ninodes.pot
 	$(Q)for p in $(po_SRC); do msgmerge -q --no-fuzzy-matching --add-location=file $$p $(po_DIR)/ninodes.pot -o $$p.new && \
 		msgattrib --no-obsolete --add-location=file $$p.new -o $$p && rm $$p.new; done
+
+# The Python package: ctypes over the library, so it is one wheel for all machines.
+wheel:
+	$(Q)python3 data/python/backend.py $(B)/wheel
 
 # Facts in the documents that the programs and the sources know; tests/cli/docs.sh fails when one is stale.
 doc: $(B)/ninodes
