@@ -188,6 +188,7 @@ GtkWidget *nino_window_new(GtkApplication *app, const NinoWindowOptions *options
         .device = window_chosen(options->device, "device"),
     };
     nino_window_use_folders(w);
+    nino_run_set_device(w->records, w->options.device);
     nino_gallery_restore(w->viewer);
     nino_window_recover(w);
     nino_engine_resume(w->engine);
