@@ -81,7 +81,7 @@ static void make_line(line *l, const char *compiler, const char *folder, const c
                                          "-cl-std=CL2.0",
                                          "-target",
                                          "amdgcn-amd-amdhsa",
-                                         "-mcpu=" KERNEL_CODE_TARGET,
+                                         ("-mcpu=" KERNEL_CODE_TARGET),
                                          "-O3",
                                          "-nogpulib",
                                          "-mcode-object-version=5",

@@ -284,7 +284,7 @@ static nino_status split(const char *text, program *p, nino_error *err)
 
 nino_status nino_kernel_source(const char *text, char **source, char **options, nino_error *err)
 {
-    program p;
+    program p = { .file = NULL };
     const nino_status st = split(text, &p, err);
     if (st)
         return st;
@@ -299,7 +299,7 @@ nino_status nino_kernel_ask(const char *device, const char *cache_dir, const cha
     const nino_ctx_params cp = { .cache_dir = cache_dir };
     nino_kernel_facts f = { .local_bytes = 0 };
     nino_error mine = { .code = NINO_OK };
-    program p;
+    program p = { .file = NULL };
     nino_status st = split(text, &p, &mine);
     nino_backend *be = st ? NULL : nino_device_open(device, &cp, NULL, &mine);
     st = mine.code;

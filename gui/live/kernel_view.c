@@ -21,7 +21,7 @@ typedef struct View {
 
 // ---- what is known of the launch ---------------------------------------------------------------
 
-static void add_fact(View *v, const char *format, ...)
+static void G_GNUC_PRINTF(2, 3) add_fact(View *v, const char *format, ...)
 {
     va_list ap;
     va_start(ap, format);

@@ -44,6 +44,21 @@ static bool launch_grow(launches *l)
     return true;
 }
 
+// The entry of the key, made where there is none; NULL: out of memory.
+static nino_launch_stat *launch_entry(launches *l, const nino_launch_stat *key)
+{
+    if (!launch_grow(l))
+        return NULL;
+    uint32_t *slot = launch_slot(l, key);
+    if (l->list && *slot)
+        return &l->list[*slot - 1];
+    if (!history_reserve((void **) &l->list, &l->cap, l->n, sizeof(*l->list)) || !l->list)
+        return NULL;
+    l->list[l->n] = *key;
+    *slot = (uint32_t) ++l->n;
+    return &l->list[l->n - 1];
+}
+
 static bool launch_count(launches *l, const nino_event *e)
 {
     const uint64_t ns = e->u.kernel.dur_ns;
@@ -53,16 +68,9 @@ static bool launch_count(launches *l, const nino_event *e)
                                    .op = e->sub,
                                    .bits = (uint8_t) nino_kernel_bits(e),
                                    .min_ns = ns };
-    if (!launch_grow(l))
+    nino_launch_stat *s = launch_entry(l, &key);
+    if (!s)
         return false;
-    uint32_t *slot = launch_slot(l, &key);
-    if (!*slot) {
-        if (!history_reserve((void **) &l->list, &l->cap, l->n, sizeof(*l->list)))
-            return false;
-        l->list[l->n++] = key;
-        *slot = (uint32_t) l->n;
-    }
-    nino_launch_stat *s = &l->list[*slot - 1];
     s->calls++;
     s->total_ns += ns;
     s->min_ns = ns < s->min_ns ? ns : s->min_ns;
