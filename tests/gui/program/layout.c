@@ -90,7 +90,8 @@ static void check_size(GtkWidget *window, int width, int height)
 
 static void look_at_all(GtkWidget *window, int width, int height, const char *theme)
 {
-    static const char *const drawers[] = { "", "queue", "problems", "form", "log" };
+    static const char *const drawers[] = { "",      "nodes",    "models", "workflows",
+                                           "queue", "problems", "form",   "log" };
     gtk_widget_activate_action(window, "win.perspective", "s", "compose");
     for (gsize i = 0; i < G_N_ELEMENTS(drawers); i++) {
         if (*drawers[i])
