@@ -143,16 +143,16 @@ static const opt plan_opts[] = { { "profile", 0, OPT_TEXT, FIELD(profile), "NAME
                                  O_HELP,
                                  { 0 } };
 
-static const opt convert_opts[] = {
-    { "output", 'o', OPT_TEXT, FIELD(output), "FILE", "Write to FILE instead of stdout, which is -" },
-    { "ui", 0, OPT_FLAG, FIELD(ui), NULL, "The form that the editor saved, where the file has it" },
-    O_INFO,
-    O_SET,
-    O_SEED,
-    O_QUIET,
-    O_HELP,
-    { 0 }
-};
+static const opt convert_opts[] = { { "output", 'o', OPT_TEXT, FIELD(output), "FILE",
+                                      "Write to FILE instead of stdout, which is -" },
+                                    { "ui", 0, OPT_FLAG, FIELD(ui), NULL,
+                                      "The form that the editor saved, where the file has it" },
+                                    O_INFO,
+                                    O_SET,
+                                    O_SEED,
+                                    O_QUIET,
+                                    O_HELP,
+                                    { 0 } };
 
 static const opt inspect_opts[] = { { "tensors", 't', OPT_FLAG, FIELD(tensors), NULL,
                                       "List every tensor" },
@@ -210,6 +210,26 @@ static const opt bench_opts[] = {
     O_SEED,
     O_JSON,
     O_QUIET,
+    O_HELP,
+    { 0 }
+};
+static const opt kernel_opts[] = {
+    { "trace", 0, OPT_TEXT, FIELD(trace), "FILE",
+      "The run that launched it, as run --trace wrote it" },
+    { "source", 0, OPT_FLAG, FIELD(source), NULL, "Print its source, as it was compiled" },
+    { "code", 0, OPT_FLAG, FIELD(code), NULL,
+      "Print its machine code for gfx1151 with registers and occupancy (needs clang)" },
+    { "replay", 0, OPT_FLAG, FIELD(replay), NULL, "Measure the call that it was launched for" },
+    { "sweep", 0, OPT_FLAG, FIELD(sweep), NULL,
+      "Measure it in turn with every way in which its schedule could cut it" },
+    { "program", 0, OPT_TEXT, FIELD(program), "TEXT", "Its program, in place of the trace's" },
+    { "call", 0, OPT_TEXT, FIELD(call), "TEXT", "Its call, in place of the trace's" },
+    { "samples", 'n', OPT_NUMBER, FIELD(samples), "N", "Rounds of measurements (default 12)" },
+    { "schedule", 0, OPT_TEXT, FIELD(schedule), "NAME", "Measure with another schedule" },
+    O_DEVICE,
+    O_JSON,
+    O_QUIET,
+    O_VERBOSE,
     O_HELP,
     { 0 }
 };
@@ -396,6 +416,15 @@ const command commands[] = {
       "it in turn with itself so set, 8 times each (-n), and says what that changes a picture,\n"
       "with its confidence, and whether the results are the same.\n",
       bench_opts, cmd_bench },
+    { "kernel", "NAME", 1, 1, "Look into one kernel of a run: peers, source, machine code, speed",
+      "Without --source, --code, --replay and --sweep: what it was launched for longest, what the\n"
+      "driver says of it, and the launches of the same op beside it (-v: with their calls).\n"
+      "--replay makes that call once more with random inputs, alone, 12 times (-n), and prints "
+      "what\n"
+      "its kernels took on the device. --sweep does so in turn with each value that ninodes tune\n"
+      "chooses among. A program is SCHEDULE FILE OPTIONS, a call OP TYPE:SHAPE... ATTRIBUTES:\n"
+      "  ninodes kernel gemm --call \"linear f16:77x768 weight=f16:3072 bias act=gelu\" --replay\n",
+      kernel_opts, cmd_kernel },
     { "tune", "", 0, 0, "Choose how a device's work is cut, by measuring",
       "Takes about a minute and needs the device for itself. Only what changes no bit of a result\n"
       "is tuned, but for the engines of linear layers of few (up to 16), of less than 256 and of\n"
