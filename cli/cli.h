@@ -38,12 +38,12 @@ typedef struct options {
     text_list models, set, grid, against, object_info, hosts;
     const char *input, *output, *device, *precision, *trace, *profile, *op, *telemetry, *preview,
         *state, *worker, *fail_over, *baseline, *save, *export_file, *import_file, *schedule,
-        *listen, *token, *frontend, *images, *user;
+        *listen, *token, *frontend, *images, *user, *shard, *parts;
     uint64_t max_upload, max_clients, seed, mem_limit, preview_every, preview_percent, position,
         samples, warmup, idle_end;
     bool has_seed, json, dry_run, quiet, verbose, once, markdown, bench, fast, tensors, ui, measure,
         no_profile, no_metadata, help, resume, front, wait, after, gui, advise, csv, reset, metrics,
-        watch;
+        watch, joins;
 } options;
 
 typedef enum opt_kind {
@@ -288,6 +288,14 @@ int grid_check(const options *o, const grid *g, nino_graph *graph, const nino_ct
 int grid_run(const options *o, const grid *g, nino_ctx *ctx, nino_graph *graph);
 int grid_dry_run(const options *o, const grid *g, nino_ctx *ctx, nino_graph *graph);
 void grid_axes_json(const grid *g); // member "axes"
+
+// ---- runs in parts (shard.c) -------------------------------------------------------------------
+
+bool shard_check(const options *o); // false: said what is wrong with the options
+// Of --shard and of gather: what the job does, and where the parts are (in dir, which jo points to).
+// n_cells: of the grid, or 0. False: the cell is for another part.
+bool shard_options(const options *o, size_t cell, size_t n_cells, nino_job_options *jo, char *dir,
+                   size_t size);
 
 // ---- plans (print_plan.c) ----------------------------------------------------------------------
 

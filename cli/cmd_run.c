@@ -89,7 +89,9 @@ static void cmd_run_tell(nino_job *job, const nino_stats *s, const nino_event la
 static int cmd_run_run_job(const options *o, nino_ctx *ctx, nino_graph *g)
 {
     nino_error err = { .code = NINO_OK };
-    const nino_job_options jo = { NINO_JOB_OPTIONS_INIT, .trace_path = o->trace };
+    nino_job_options jo = { NINO_JOB_OPTIONS_INIT, .trace_path = o->trace };
+    char parts[4200];
+    shard_options(o, 0, 0, &jo, parts, sizeof(parts));
     if (o->json)
         queued_json(g);
     watched w = { .p = progress_create(nino_graph_name(g), o->quiet, o->json),
@@ -190,7 +192,7 @@ int cmd_run(const options *o)
         say("run: --watch is for a file, without --grid, --dry-run and --json");
         return EXIT_USAGE;
     }
-    if (!grid_parse(o, &cells))
+    if (!shard_check(o) || !grid_parse(o, &cells))
         return EXIT_USAGE;
     if (o->trace && nino_place_check(o->trace, &err)) {
         grid_release(&cells);

@@ -99,6 +99,10 @@ static const opt run_opts[] = {
     O_PREVIEW,
     O_PREVIEW_EVERY,
     O_PREVIEW_PERCENT,
+    { "shard", 0, OPT_TEXT, FIELD(shard), "I/N",
+      "Compute part I of N of the batches, or cells of the --grid, and keep it for gather" },
+    { "parts", 0, OPT_TEXT, FIELD(parts), "DIR",
+      "Folder where the parts of --shard are kept (default parts)" },
     { "resume", 0, OPT_FLAG, FIELD(resume), NULL,
       "Go on with the steps that a run of the same was stopped at" },
     { "watch", 0, OPT_FLAG, FIELD(watch), NULL,
@@ -114,6 +118,27 @@ static const opt run_opts[] = {
     O_NO_METADATA,
     { "telemetry", 0, OPT_WORD, FIELD(telemetry), "on|off",
       "Let viewers attach to this run (default on)" },
+    O_QUIET,
+    O_VERBOSE,
+    O_HELP,
+    { 0 }
+};
+
+static const opt gather_opts[] = {
+    { "parts", 0, OPT_TEXT, FIELD(parts), "DIR", "Folder of the parts (default parts)" },
+    O_MODELS,
+    O_INPUT,
+    O_INFO,
+    { "output", 'o', OPT_TEXT, FIELD(output), "DIR", "Folder of the results" },
+    O_SET,
+    O_SEED,
+    { "grid", 'g', OPT_LIST, FIELD(grid), "NODE.INPUT=V1,V2,...", "As the parts had it" },
+    O_DEVICE,
+    O_PRECISION,
+    O_MEM,
+    O_JSON,
+    O_NO_PROFILE,
+    O_NO_METADATA,
     O_QUIET,
     O_VERBOSE,
     O_HELP,
@@ -356,6 +381,13 @@ const command commands[] = {
       "is that of the columns. A value in double quotes may hold commas. Beside the files comes a\n"
       "sheet, grid_00001_.png, of all of them; a cell that fails stays empty, Ctrl-C stops all.\n",
       run_opts, cmd_run },
+    { "gather", "WORKFLOW", 1, 1, "Join the parts of a run into its files",
+      "ninodes run WORKFLOW --shard I/N, once for every I from 1 to N on as many machines or devices\n"
+      "as there are, computes the parts; this, with the same WORKFLOW, --set, --seed and --grid,\n"
+      "does the rest and writes what a single run would have written: names, metadata, clips and\n"
+      "sheets included, bit for bit where all devices are alike (the profile of a run is never the\n"
+      "same twice: --no-profile).\n",
+      gather_opts, cmd_gather },
     { "plan", "WORKFLOW", 1, 1, "Say what a run needs, without running it",
       "Memory, arithmetic and, where the profile knows the device, time.\n"
       "The exit status is 6 when it does not fit.\n",
