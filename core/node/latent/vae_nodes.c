@@ -381,7 +381,7 @@ NINO_NODE(
                 { NINO_WORDS(FIRST_FIVE, "-i", "-b"), "1.0.13" },
                 { NINO_WORDS(FIRST_FIVE, "-b", "-b", "-b"), "1.0.9" },
                 { NINO_WORDS(FIRST_FIVE), "1.0.0" }),
-    NINO_RUN(vae_nodes_rocm_run, .precision = rocm_precision));
+    NINO_RUN(vae_nodes_rocm_run, .precision = rocm_precision, .items = NINO_ITEMS_SHARED));
 
 // ---- ROCMOptimizedVAEDecodeTiled -------------------------------------------------------------
 
@@ -421,4 +421,5 @@ NINO_NODE(
                 NINO_P_BOOL(rocm_tiled_params, rocm_optimizations, true, .label = "Limit overlap",
                             .help = "Keeps the overlap within a quarter of the tile"),
                 EXACT_TILES(rocm_tiled_params)),
-    NINO_ALIASES({ .name = "ROCmVAEDecodeTiled" }), NINO_RUN(rocm_tiled_run));
+    NINO_ALIASES({ .name = "ROCmVAEDecodeTiled" }), 
+    NINO_RUN(rocm_tiled_run, .items = NINO_ITEMS_SHARED));

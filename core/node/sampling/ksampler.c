@@ -158,24 +158,18 @@ static nino_status ksampler_run(nino_run *r, nino_error *err)
     return nino_node_run_ksampler(r, &k, NULL, err);
 }
 
-static bool model_is_apart(const nino_value *v, const nino_cond *positive, const nino_cond *negative,
-                           int64_t sampler)
+bool nino_ksampler_is_apart(nino_value *const *in, int64_t sampler)
 {
     const nino_guider g = { .kind = NINO_GUIDE_CFG,
-                            .model = v ? v->u.model : NULL,
-                            .positive = (nino_cond *) positive,
-                            .negative = (nino_cond *) negative };
-    if (!g.model)
-        return true; // which the run says
+                            .model = in[0] ? in[0]->u.model : NULL,
+                            .positive = in[1] ? in[1]->u.cond : NULL,
+                            .negative = in[2] ? in[2]->u.cond : NULL };
     return nino_guide_is_apart(&g, (nino_sampler_id) sampler);
 }
 
-static const nino_cond *cond_in(const nino_value *v) { return v ? v->u.cond : NULL; }
-
 static bool ksampler_is_apart(nino_value *const *in, const void *params)
 {
-    return model_is_apart(in[0], cond_in(in[1]), cond_in(in[2]),
-                          ((const ksampler_params *) params)->sampler_name);
+    return nino_ksampler_is_apart(in, ((const ksampler_params *) params)->sampler_name);
 }
 
 static const nino_port ksampler_in[] = { NINO_PORT(model, MODEL),
@@ -223,8 +217,7 @@ static nino_status ksampler_advanced_run(nino_run *r, nino_error *err)
 
 static bool advanced_is_apart(nino_value *const *in, const void *params)
 {
-    return model_is_apart(in[0], cond_in(in[1]), cond_in(in[2]),
-                          ((const advanced_params *) params)->sampler_name);
+    return nino_ksampler_is_apart(in, ((const advanced_params *) params)->sampler_name);
 }
 
 NINO_NODE(ksampler_advanced, "KSamplerAdvanced", "KSampler (Advanced)", "sampling",
@@ -262,7 +255,7 @@ static nino_status ksampler_custom_run(nino_run *r, nino_error *err)
 static bool custom_is_apart(nino_value *const *in, const void *params)
 {
     (void) params;
-    return in[3] && model_is_apart(in[0], cond_in(in[1]), cond_in(in[2]), in[3]->u.sampler.id);
+    return in[3] && nino_ksampler_is_apart(in, in[3]->u.sampler.id);
 }
 
 static const nino_port custom_out[] = { NINO_PORT(output, LATENT),
@@ -295,7 +288,7 @@ nino_status nino_node_sample_custom(nino_run *r, const nino_sampling_how *how, n
                             nino_in_sigmas(r, 3), nino_in_latent(r, 4), how, err);
 }
 
-static bool custom_advanced_is_apart(nino_value *const *in, const void *params)
+bool nino_sample_custom_is_apart(nino_value *const *in, const void *params)
 {
     (void) params;
     return in[1] && in[2] && nino_guide_is_apart(in[1]->u.guider, in[2]->u.sampler.id);
@@ -306,7 +299,7 @@ NINO_NODE(sampler_custom_advanced, "SamplerCustomAdvanced", "SamplerCustomAdvanc
           "Denoises a latent with noise, guider, sampler and sigmas of one's own",
           NINO_INPUTS(NINO_SAMPLE_CUSTOM_PORTS), .outputs = custom_out,
           NINO_RUN(custom_advanced_run, .items = NINO_ITEMS_SHARED,
-                   .items_apart_with = custom_advanced_is_apart));
+                   .items_apart_with = nino_sample_custom_is_apart));
 
 // ---- AddNoise --------------------------------------------------------------------------------
 

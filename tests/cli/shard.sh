@@ -1,0 +1,86 @@
+# run --shard and gather: the files of a single run from parts, bit for bit: batches through two samplings, clips, grids,
+# parts that have nothing to do; and what is refused.
+. tests/cli/common
+[ -d data/demo/models ] || { echo "skip: no demo model"; exit 77; }
+cat >"$tmp/w.json" <<'EOF'
+{"1": {"class_type": "CheckpointLoaderSimple", "inputs": {"ckpt_name": "demo_flux.safetensors"}},
+ "2": {"class_type": "CLIPTextEncode", "inputs": {"text": "a red circle", "clip": ["1", 1]}},
+ "3": {"class_type": "CLIPTextEncode", "inputs": {"text": "", "clip": ["1", 1]}},
+ "4": {"class_type": "EmptySD3LatentImage", "inputs": {"width": 32, "height": 16, "batch_size": 3}},
+ "5": {"class_type": "KSampler", "inputs": {"seed": 7, "steps": 1, "cfg": 1, "sampler_name": "dpmpp_sde", "scheduler": "simple",
+   "denoise": 1, "model": ["1", 0], "positive": ["2", 0], "negative": ["3", 0], "latent_image": ["4", 0]}},
+ "6": {"class_type": "LatentUpscale", "inputs": {"samples": ["5", 0], "upscale_method": "nearest-exact", "width": 16,
+   "height": 32, "crop": "disabled"}},
+ "7": {"class_type": "KSampler", "inputs": {"seed": 9, "steps": 2, "cfg": 1, "sampler_name": "euler_ancestral",
+   "scheduler": "simple", "denoise": 0.6, "model": ["1", 0], "positive": ["2", 0], "negative": ["3", 0],
+   "latent_image": ["6", 0]}},
+ "8": {"class_type": "VAEDecode", "inputs": {"samples": ["7", 0], "vae": ["1", 2]}},
+ "9": {"class_type": "SaveLatent", "inputs": {"samples": ["7", 0], "filename_prefix": "l"}},
+ "10": {"class_type": "SaveImage", "inputs": {"images": ["8", 0], "filename_prefix": "p"}},
+ "11": {"class_type": "SaveAnimatedPNG", "inputs": {"images": ["8", 0], "filename_prefix": "a", "fps": 6, "compress_level": 4}},
+ "12": {"class_type": "SaveAnimatedWEBP", "inputs": {"images": ["8", 0], "filename_prefix": "w", "fps": 6, "lossless": true,
+   "quality": 80, "method": "default"}},
+ "13": {"class_type": "CreateVideo", "inputs": {"images": ["8", 0], "fps": 6}},
+ "14": {"class_type": "SaveVideo", "inputs": {"video": ["13", 0], "filename_prefix": "v", "format": "mp4", "codec": "h264"}}}
+EOF
+OPTS="--models data/demo/models --device ref --no-profile --telemetry=off -q"
+one() { d=$1; shift; expect 0 "$N" run "$tmp/w.json" $OPTS --output "$d" "$@"; }
+part() { p=$1; d=$2; shift 2; expect 0 "$N" run "$tmp/w.json" $OPTS --output "$tmp/none" --shard "$p" --parts "$d" "$@"; }
+join() { p=$1; d=$2; shift 2; expect 0 "$N" gather "$tmp/w.json" ${OPTS%--telemetry*} -q --parts "$p" --output "$d" "$@"; }
+same() { diff -r "$1" "$2" >"$tmp/out" || die "the joined parts are not the single run"; }
+
+one "$tmp/one"
+part 2/2 "$tmp/parts" # in any order
+[ "$(cat "$tmp/out")" = "$tmp/parts/part-2-of-2.safetensors" ] || die "not the path of the part"
+expect 4 "$N" gather "$tmp/w.json" --models data/demo/models --device ref --parts "$tmp/parts" --output "$tmp/none"
+said 'part-1-of-2.safetensors'
+part 1/2 "$tmp/parts"
+join "$tmp/parts" "$tmp/two"
+same "$tmp/one" "$tmp/two"
+[ "$(ls "$tmp/two" | wc -l)" = 7 ] || die "not 7 files"
+
+# of other settings; of nothing; damaged
+expect 1 "$N" gather "$tmp/w.json" --models data/demo/models --device ref --parts "$tmp/parts" --output "$tmp/none" --seed 3
+said 'part of another workflow'
+expect 4 "$N" gather "$tmp/w.json" --models data/demo/models --device ref --parts "$tmp/nowhere" --output "$tmp/none"
+said 'there is no part of a run'
+mkdir "$tmp/twice"
+cp "$tmp/parts/part-1-of-2.safetensors" "$tmp/twice"
+cp "$tmp/parts/part-1-of-2.safetensors" "$tmp/twice/part-2-of-2.safetensors"
+expect 1 "$N" gather "$tmp/w.json" --models data/demo/models --device ref --parts "$tmp/twice" --output "$tmp/none"
+said 'the parts of node [78] do not go together'
+[ ! -e "$tmp/none" ] || die "something was written: $(ls "$tmp/none")"
+
+# grids: whole cells where there are enough of them, with the sheet
+grid="--grid 5.seed=1..3 --set 4.batch_size=1 --set 7.steps=1"
+one "$tmp/one_g" $grid
+for i in 1 2; do part $i/2 "$tmp/parts_g" $grid; done
+[ "$(cd "$tmp/parts_g" && echo */*)" = "cell-1/part-1-of-1.safetensors cell-2/part-1-of-1.safetensors \
+cell-3/part-1-of-1.safetensors" ] || die "not a part a cell: $(ls -R "$tmp/parts_g")"
+join "$tmp/parts_g" "$tmp/grid" $grid
+same "$tmp/one_g" "$tmp/grid"
+[ -e "$tmp/grid/grid_00001_.png" ] || die "no sheet"
+for bad in 0/2 3/2 1 1/2x a/b 1/9999; do
+    expect 2 "$N" run "$tmp/w.json" $OPTS --shard $bad
+    said 'part I of N'
+done
+expect 2 "$N" run "$tmp/w.json" $OPTS --parts "$tmp/x"
+said '--parts is for --shard'
+expect 2 "$N" run "$tmp/w.json" $OPTS --shard 1/2 --watch
+said 'of a whole run'
+[ -n "${NINODES_TEST_LONG:-}" ] || exit 0
+
+# and cells that are shared out, where there are more parts
+grid="--grid 5.seed=1,2 --set 4.batch_size=3"
+one "$tmp/one_h" $grid
+for i in 1 2 3; do part $i/3 "$tmp/parts_h" $grid; done
+join "$tmp/parts_h" "$tmp/cells" $grid
+same "$tmp/one_h" "$tmp/cells"
+
+# a sampler that looks at the whole batch is one part's alone; more parts than items
+sampler="--set 7.sampler_name=dpm_adaptive --set 5.sampler_name=euler --set 4.batch_size=2"
+one "$tmp/one3" $sampler
+for i in 1 2 3; do part $i/3 "$tmp/parts3" $sampler; done
+join "$tmp/parts3" "$tmp/three" $sampler
+same "$tmp/one3" "$tmp/three"
+exit 0
