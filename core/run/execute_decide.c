@@ -54,7 +54,7 @@ static nino_status execute_decide_make_key(run_state *rs, int i, nino_error *err
     execute_decide_hash_text(h, n->def->key);
     if (n->def->is_output) // what it wrote is in a folder
         execute_decide_hash_text(h, nino_ctx_output_dir(rs->x->ctx));
-    if (n->given[0]) { // that alone decides
+    if (n->given[0] && (n->given_key.lo || n->given_key.hi)) { // that alone decides
         nino_hasher_add(h, &n->given_key, sizeof(n->given_key));
         rs->node[i].key = nino_hasher_finish(&h);
         return NINO_OK;

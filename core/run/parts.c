@@ -312,8 +312,7 @@ static nino_status join_field(const part_files *p, const char *node, int slot, i
     return st;
 }
 
-static nino_status join_slot(const part_files *p, nino_gnode *n, int slot, nino_hasher *h,
-                             nino_error *err)
+static nino_status join_slot(const part_files *p, nino_gnode *n, int slot, nino_error *err)
 {
     for (int f = 0; f < FIELDS; f++) {
         nino_array *a = NULL;
@@ -322,8 +321,6 @@ static nino_status join_slot(const part_files *p, nino_gnode *n, int slot, nino_
             return st;
         if (!a)
             continue;
-        nino_hasher_add(h, a->shape.dim, sizeof(a->shape.dim));
-        nino_hasher_add(h, a->data, a->bytes);
         if (!n->given[slot])
             n->given[slot] = nino_value_create(field_types[f]);
         if (!n->given[slot] || n->given[slot]->type != field_types[f]) {
@@ -344,12 +341,9 @@ static nino_status join_node(const part_files *p, nino_gnode *n, nino_error *err
         is_there = read_share(p->w[i], n->id, &s);
     if (!is_there)
         return NINO_OK;
-    nino_hasher *h = nino_hasher_create();
-    nino_status st = h ? NINO_OK : nino_fail(err, NINO_ERR_NOMEM, n->id, "out of memory");
+    nino_status st = NINO_OK;
     for (int k = 0; k < NINO_MAX_GIVEN && !st; k++)
-        st = join_slot(p, n, k, h, err);
-    if (h)
-        n->given_key = nino_hasher_finish(&h);
+        st = join_slot(p, n, k, err);
     return st || n->given[0] ? st : damaged(p->w[0], n->id, err);
 }
 

@@ -34,7 +34,7 @@ typedef struct nino_gnode {
     bool is_broken;         // has an error of its own
     // Outputs from memory (nino_graph_set_image()), in place of running it; [0] NULL: none.
     nino_value *given[NINO_MAX_GIVEN];
-    nino_hash given_key; // of their content
+    nino_hash given_key; // of their content; 0: they are what the node would have given
 } nino_gnode;
 
 struct nino_graph {

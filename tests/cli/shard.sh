@@ -6,7 +6,7 @@ cat >"$tmp/w.json" <<'EOF'
 {"1": {"class_type": "CheckpointLoaderSimple", "inputs": {"ckpt_name": "demo_flux.safetensors"}},
  "2": {"class_type": "CLIPTextEncode", "inputs": {"text": "a red circle", "clip": ["1", 1]}},
  "3": {"class_type": "CLIPTextEncode", "inputs": {"text": "", "clip": ["1", 1]}},
- "4": {"class_type": "EmptySD3LatentImage", "inputs": {"width": 32, "height": 16, "batch_size": 3}},
+ "4": {"class_type": "EmptySD3LatentImage", "inputs": {"width": 32, "height": 16, "batch_size": 2}},
  "5": {"class_type": "KSampler", "inputs": {"seed": 7, "steps": 1, "cfg": 1, "sampler_name": "dpmpp_sde", "scheduler": "simple",
    "denoise": 1, "model": ["1", 0], "positive": ["2", 0], "negative": ["3", 0], "latent_image": ["4", 0]}},
  "6": {"class_type": "LatentUpscale", "inputs": {"samples": ["5", 0], "upscale_method": "nearest-exact", "width": 16,
@@ -37,7 +37,7 @@ said 'part-1-of-2.safetensors'
 part 1/2 "$tmp/parts"
 join "$tmp/parts" "$tmp/two"
 same "$tmp/one" "$tmp/two"
-[ "$(ls "$tmp/two" | wc -l)" = 7 ] || die "not 7 files"
+[ "$(ls "$tmp/two" | wc -l)" = 6 ] || die "not 6 files"
 
 # of other settings; of nothing; damaged
 expect 1 "$N" gather "$tmp/w.json" --models data/demo/models --device ref --parts "$tmp/parts" --output "$tmp/none" --seed 3
@@ -52,11 +52,10 @@ said 'the parts of node [78] do not go together'
 [ ! -e "$tmp/none" ] || die "something was written: $(ls "$tmp/none")"
 
 # grids: whole cells where there are enough of them, with the sheet
-grid="--grid 5.seed=1..3 --set 4.batch_size=1 --set 7.steps=1"
+grid="--grid 5.seed=1,2 --set 4.batch_size=1 --set 7.steps=1"
 one "$tmp/one_g" $grid
 for i in 1 2; do part $i/2 "$tmp/parts_g" $grid; done
-[ "$(cd "$tmp/parts_g" && echo */*)" = "cell-1/part-1-of-1.safetensors cell-2/part-1-of-1.safetensors \
-cell-3/part-1-of-1.safetensors" ] || die "not a part a cell: $(ls -R "$tmp/parts_g")"
+[ "$(cd "$tmp/parts_g" && echo */*)" = "cell-1/part-1-of-1.safetensors cell-2/part-1-of-1.safetensors" ] || die "not a part a cell: $(ls -R "$tmp/parts_g")"
 join "$tmp/parts_g" "$tmp/grid" $grid
 same "$tmp/one_g" "$tmp/grid"
 [ -e "$tmp/grid/grid_00001_.png" ] || die "no sheet"
