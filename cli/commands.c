@@ -382,10 +382,12 @@ const command commands[] = {
       "sheet, grid_00001_.png, of all of them; a cell that fails stays empty, Ctrl-C stops all.\n",
       run_opts, cmd_run },
     { "gather", "WORKFLOW", 1, 1, "Join the parts of a run into its files",
-      "ninodes run WORKFLOW --shard I/N, once for every I from 1 to N on as many machines or devices\n"
+      "ninodes run WORKFLOW --shard I/N, once for every I from 1 to N on as many machines or "
+      "devices\n"
       "as there are, computes the parts; this, with the same WORKFLOW, --set, --seed and --grid,\n"
       "does the rest and writes what a single run would have written: names, metadata, clips and\n"
-      "sheets included, bit for bit where all devices are alike (the profile of a run is never the\n"
+      "sheets included, bit for bit where all devices are alike (the profile of a run is never "
+      "the\n"
       "same twice: --no-profile).\n",
       gather_opts, cmd_gather },
     { "plan", "WORKFLOW", 1, 1, "Say what a run needs, without running it",

@@ -436,7 +436,9 @@ static nino_status run_one(run_state *rs, int k, nino_error *err)
     nino_status st = is_new && x->n_shards ? nino_share_decide(rs, i, &runs, &e) : NINO_OK;
     char name[160];
     snprintf(name, sizeof(name), "%.60s %.80s%s", n->id, n->class_type,
-             runs ? "" : is_new ? " (another part)" : " (cached)");
+             runs     ? ""
+             : is_new ? " (another part)"
+                      : " (cached)");
     nino_scope_begin(x->stream, NINO_EV_NODE, name, (uint32_t) k, x->n_nodes);
     if (x->profile)
         nino_profile_log_begin(x->profile, n->id, n->class_type, !runs);

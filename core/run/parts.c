@@ -64,7 +64,8 @@ nino_status nino_parts_add(nino_parts *p, const char *node, nino_value *const *o
 // ---- the arrays of a value ---------------------------------------------------------------------
 
 enum { FIELD_SAMPLES, FIELD_NOISE_MASK, FIELD_INDEX, FIELD_IMAGE, FIELD_MASK, FIELDS };
-static const char *const field_names[FIELDS] = { "samples", "noise_mask", "index", "image", "mask" };
+static const char *const field_names[FIELDS] = { "samples", "noise_mask", "index", "image",
+                                                 "mask" };
 static const nino_port_type field_types[FIELDS] = { NINO_PORT_LATENT, NINO_PORT_LATENT,
                                                     NINO_PORT_LATENT, NINO_PORT_IMAGE,
                                                     NINO_PORT_MASK };

@@ -14,7 +14,7 @@ typedef struct nino_share {
 } nino_share;
 
 typedef struct nino_parts nino_parts;
-nino_parts *nino_parts_create(void); // NULL: out of memory
+nino_parts *nino_parts_create(void);     // NULL: out of memory
 void nino_parts_destroy(nino_parts **p); // NULL-safe
 // Takes references to the outputs of a node, which are IMAGE, MASK and LATENT values or NULL.
 nino_status nino_parts_add(nino_parts *p, const char *node, nino_value *const *out, int n_out,

@@ -168,8 +168,8 @@ static void look_at_source(const run_state *rs, nino_link l, share_in *in)
     if (!s->share.is_split)
         return;
     if (in->part && (in->part->is_one != s->share.is_one ||
-                     (!s->share.is_one && (in->part->total != s->share.total ||
-                                           in->part->count != s->share.count))))
+                     (!s->share.is_one &&
+                      (in->part->total != s->share.total || in->part->count != s->share.count))))
         in->is_uneven = true;
     in->part = &s->share;
     in->has_part = true;

@@ -395,9 +395,8 @@ static nino_status make_noise(sampling *s, nino_error *err)
     const nino_guide_run *r = &s->run;
     const int64_t item = r->channels * r->cells;
     s->mask_noise = s->noise;
-    if (!s->p->noise.is_disabled &&
-        !nino_noise_fill_part(s->p->noise.seed, s->noise, r->batch, item, s->p->batch_index,
-                              &s->p->part))
+    if (!s->p->noise.is_disabled && !nino_noise_fill_part(s->p->noise.seed, s->noise, r->batch,
+                                                          item, s->p->batch_index, &s->p->part))
         return sample_latent_no_memory(err);
     if (s->mask && nino_sampler_get(s->p->sampler->id)->has_own_mask_noise) {
         if (!(s->mask_noise = malloc(r->count * sizeof(float))) ||

@@ -155,7 +155,7 @@ static bool is_picture_vae(nino_value *const *in, const void *params)
 }
 
 NINO_NODE(vae_decode, "VAEDecode", "VAE Decode", "latent", "Turns a latent into pixels",
-          .inputs = decode_in, NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)), 
+          .inputs = decode_in, NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
           NINO_RUN(decode_run, .items = NINO_ITEMS_SHARED));
 NINO_NODE(vae_encode, "VAEEncode", "VAE Encode", "latent", "Turns pixels into a latent",
           .inputs = encode_in, NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
@@ -235,17 +235,16 @@ NINO_NODE(vae_decode_tiled, "VAEDecodeTiled", "VAE Decode (Tiled)", "_for_testin
                                  .ui_max.i = 2048),
                       TILED_OVERLAP, TILED_FRAMES(FRAMES_HELP, .acts_for = ACTS_FOR)),
           NINO_RUN(decode_tiled_run, .items = NINO_ITEMS_SHARED));
-NINO_NODE(vae_encode_tiled, "VAEEncodeTiled", "VAE Encode (Tiled)", "_for_testing",
-          "Encodes in three passes of tiles that are averaged", .inputs = encode_in,
-          NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
-          NINO_PARAMS(tiled_params,
-                      NINO_P_INT(tiled_params, tile_size, 512, 64, 4096, 64, .label = "Tile",
-                                 .unit = "px",
-                                 .help = "Side of a tile; smaller tiles need less memory",
-                                 .ui_max.i = 2048),
-                      TILED_OVERLAP, TILED_FRAMES(ENCODE_HELP, .is_inert = true)),
-          NINO_RUN(encode_tiled_run, .items = NINO_ITEMS_APART,
-                   .items_apart_with = is_picture_vae));
+NINO_NODE(
+    vae_encode_tiled, "VAEEncodeTiled", "VAE Encode (Tiled)", "_for_testing",
+    "Encodes in three passes of tiles that are averaged", .inputs = encode_in,
+    NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+    NINO_PARAMS(tiled_params,
+                NINO_P_INT(tiled_params, tile_size, 512, 64, 4096, 64, .label = "Tile",
+                           .unit = "px", .help = "Side of a tile; smaller tiles need less memory",
+                           .ui_max.i = 2048),
+                TILED_OVERLAP, TILED_FRAMES(ENCODE_HELP, .is_inert = true)),
+    NINO_RUN(encode_tiled_run, .items = NINO_ITEMS_APART, .items_apart_with = is_picture_vae));
 
 #define EXACT_TILES(params)                                                                        \
     NINO_P_BOOL(params, exact_tiles, false, .label = "Exact tiles", .optional = true,              \
@@ -421,5 +420,5 @@ NINO_NODE(
                 NINO_P_BOOL(rocm_tiled_params, rocm_optimizations, true, .label = "Limit overlap",
                             .help = "Keeps the overlap within a quarter of the tile"),
                 EXACT_TILES(rocm_tiled_params)),
-    NINO_ALIASES({ .name = "ROCmVAEDecodeTiled" }), 
+    NINO_ALIASES({ .name = "ROCmVAEDecodeTiled" }),
     NINO_RUN(rocm_tiled_run, .items = NINO_ITEMS_SHARED));

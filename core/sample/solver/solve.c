@@ -56,14 +56,13 @@ void nino_solve_noise(nino_solve *s, float *dst)
 nino_status nino_solve_tree_noise(nino_solve *s, float from, float to, float *dst)
 {
     if (!s->tree) {
-        const nino_status st = nino_brownian_create(s->tree_from, s->tree_to,
-                                                    s->drawn ? s->run->whole : s->count,
-                                                    s->run->seed, &s->tree, s->err);
+        const nino_status st =
+            nino_brownian_create(s->tree_from, s->tree_to, s->drawn ? s->run->whole : s->count,
+                                 s->run->seed, &s->tree, s->err);
         if (st)
             return st;
     }
-    const nino_status st =
-        nino_brownian_noise(s->tree, from, to, solve_drawn(s, dst), s->err);
+    const nino_status st = nino_brownian_noise(s->tree, from, to, solve_drawn(s, dst), s->err);
     if (!st)
         solve_cut(s, dst);
     return st;

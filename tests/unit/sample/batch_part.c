@@ -24,9 +24,11 @@ static void sample_part(nino_sampler_id id, double churn, int64_t first, int64_t
     nino_error err = { 0 };
     nino_sampling *ms = nino_sampling_discrete(NINO_PRED_EPS, false);
     nino_sampler sampler = nino_sampler_default(id);
-    const nino_ksampler_steps steps = {
-        .scheduler = NINO_SCHEDULER_KARRAS, .steps = 4, .denoise = 1, .start_step = -1, .end_step = -1
-    };
+    const nino_ksampler_steps steps = { .scheduler = NINO_SCHEDULER_KARRAS,
+                                        .steps = 4,
+                                        .denoise = 1,
+                                        .start_step = -1,
+                                        .end_step = -1 };
     const nino_batch_part part = { .first = first, .total = n < batch ? batch : 0 };
     nino_sigmas sigmas;
     int64_t count = n * item;
@@ -57,7 +59,8 @@ static void check_sampler(nino_sampler_id id, double churn)
     for (int first = 0, n = 1; first + n <= batch; first += n, n++) {
         sample_part(id, churn, first, n, part);
         if (memcmp(all + first * item, part, (size_t) n * item * sizeof(float))) {
-            fprintf(stderr, "%s: item %d of a part is another\n", nino_sampler_get(id)->name, first);
+            fprintf(stderr, "%s: item %d of a part is another\n", nino_sampler_get(id)->name,
+                    first);
             exit(1);
         }
     }
