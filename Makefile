@@ -43,7 +43,7 @@ DEPS_cl := ocl-icd-opencl-dev opencl-headers ocl-icd-libopencl1 pocl-opencl-icd 
 DEPS_gui := libgtk-4-dev libcairo2-dev libglib2.0-dev-bin gettext
 # What the tests and `make lint` use beyond that; a missing one only skips its tests.
 DEPS_test := python3 g++ ffmpeg
-DEPS_test_long := chromium
+DEPS_test_long := chromium parallel openmpi-bin slurm-wlm munge
 DEPS_test_gui := xvfb xauth dbus dbus-user-session at-spi2-core fonts-dejavu-core adwaita-icon-theme \
 	librsvg2-common imagemagick xdotool weston libgl1-mesa-dri
 DEPS_lint := clang-format-14 clang-tidy-14 clang-14 cppcheck git abigail-tools
@@ -95,9 +95,10 @@ endif
 # Programs that test widgets or help scripts; tests/gui/test_*.sh starts them on a display of its own.
 gui_test_SRC := $(if $(gui_SRC),$(sort $(wildcard tests/gui/program/*.c)))
 test_SRC := $(unit_SRC) $(golden_SRC) $(workflow_SRC) $(kernel_SRC) $(fuzz_SRC)
-script_SRC := $(sort $(wildcard tests/cli/*.sh) $(if $(filter 1,$(GUI)),$(wildcard tests/gui/test_*.sh)))
+script_SRC := $(sort $(wildcard tests/cli/*.sh tests/cluster/*.sh) $(if $(filter 1,$(GUI)),$(wildcard tests/gui/test_*.sh)))
 # Minutes of work each, so only check-long starts them.
-long_SRC := tests/golden/full_vae.c tests/workflow/obs_cost.c tests/cli/add_counter.sh
+long_SRC := tests/golden/full_vae.c tests/workflow/obs_cost.c tests/cli/add_counter.sh \
+	tests/cluster/launchers.sh
 header_SRC := $(sort $(wildcard core/include/ninodes/*.h))
 # Each of these is a language of the app.
 po_DIR := data/po
@@ -448,6 +449,7 @@ stage: all
 	install -d $(STAGE)$(DATADIR)/ninodes/workflows
 	install -m 644 $(wildcard data/workflows/*.json data/workflows/seeds/*.json) $(STAGE)$(DATADIR)/ninodes/workflows
 	install -D -m 644 -t $(STAGE)$(DATADIR)/ninodes/workflows/pictures $(wildcard data/workflows/pictures/*.png)
+	install -D -t $(STAGE)$(DATADIR)/ninodes/examples $(wildcard data/examples/*.sh)
 	cd data && find demo -type f -not -path 'demo/expected/*' -exec install -Dm 644 {} $(STAGE)$(DATADIR)/ninodes/{} \;
 	install -D -m 644 -t $(STAGE)$(DATADIR)/ninodes/schema data/schema/lines.schema.json
 	install -d $(STAGE)$(DATADIR)/doc/ninodes
