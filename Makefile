@@ -38,11 +38,11 @@ RPATH = -Wl,-rpath,'$$ORIGIN' -Wl,-rpath,'$$ORIGIN/$(bin_to_lib)'
 
 # ---- packages: the only list ------------------------------------------------------------------
 DEPS_core := gcc libc6-dev pkg-config libpng-dev libjpeg62-turbo-dev libwebp-dev zlib1g-dev libavformat-dev libswscale-dev libxxhash-dev libutf8proc-dev libpcre2-dev libyaml-dev libfreetype-dev libfontconfig-dev
-DEPS_cli := libncurses-dev libwebsockets-dev
+DEPS_cli := libncurses-dev libwebsockets-dev libhiredis-dev
 DEPS_cl := ocl-icd-opencl-dev opencl-headers ocl-icd-libopencl1 pocl-opencl-icd nettle-dev
 DEPS_gui := libgtk-4-dev libcairo2-dev libglib2.0-dev-bin gettext
 # What the tests and `make lint` use beyond that; a missing one only skips its tests.
-DEPS_test := python3 g++ ffmpeg
+DEPS_test := python3 g++ ffmpeg redis-server
 DEPS_test_long := chromium parallel openmpi-bin slurm-wlm munge
 DEPS_test_gui := xvfb xauth dbus dbus-user-session at-spi2-core fonts-dejavu-core adwaita-icon-theme \
 	librsvg2-common imagemagick xdotool weston libgl1-mesa-dri
@@ -207,7 +207,7 @@ $(B)/cli/cmd_demo.o $(B)/gui/base/places.o: INC += -DNINO_DATA_FROM_BIN=\"$(bin_
 
 $(B)/ninodes: $(call obj,$(cli_SRC)) $(B)/libninodes.so
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -L$(B) -lninodes -lncursesw -lwebsockets -Wl,--export-dynamic-symbol=sigaction $(RPATH) -o $@
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -L$(B) -lninodes -lncursesw -lwebsockets -lhiredis -Wl,--export-dynamic-symbol=sigaction $(RPATH) -o $@
 
 # .ui templates, compiled into the app
 gui_RES := $(if $(gui_SRC),$(B)/gui/resources.o)

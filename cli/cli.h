@@ -38,9 +38,9 @@ typedef struct options {
     text_list models, set, grid, against, object_info, hosts;
     const char *input, *output, *device, *precision, *trace, *profile, *op, *telemetry, *preview,
         *state, *worker, *fail_over, *baseline, *save, *export_file, *import_file, *schedule,
-        *listen, *token, *frontend, *images, *user, *shard, *parts;
+        *listen, *token, *frontend, *images, *user, *shard, *parts, *queue;
     uint64_t max_upload, max_clients, seed, mem_limit, preview_every, preview_percent, position,
-        samples, warmup, idle_end;
+        samples, warmup, idle_end, claim_after, return_max;
     bool has_seed, json, dry_run, quiet, verbose, once, markdown, bench, fast, tensors, ui, measure,
         no_profile, no_metadata, help, resume, front, wait, after, gui, advise, csv, reset, metrics,
         watch, joins;

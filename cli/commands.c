@@ -266,6 +266,13 @@ static const opt worker_opts[] = {
     O_PREVIEW_PERCENT,
     O_NO_PROFILE,
     O_NO_METADATA,
+    { "queue", 0, OPT_TEXT, FIELD(queue), "URL",
+      "Take jobs from a Redis stream that many workers share: redis://HOST:PORT/STREAM" },
+    { "claim-after", 0, OPT_NUMBER, FIELD(claim_after), "SECONDS",
+      "--queue: take over jobs of a worker that was silent for so long (default 30)" },
+    { "return", 0, OPT_SIZE, FIELD(return_max), "SIZE",
+      "--queue: files of a job up to that size together also go back through Redis (default: "
+      "none)" },
     O_STATE,
     { "resume", 0, OPT_FLAG, FIELD(resume), NULL,
       "Go on at once, even if the last worker died while a job ran" },
@@ -314,6 +321,9 @@ static const opt serve_opts[] = {
 static const opt jobs_opts[] = {
     { "worker", 'w', OPT_TEXT, FIELD(worker), "PID|SOCKET",
       "Which worker or run (default: the newest worker)" },
+    { "queue", 0, OPT_TEXT, FIELD(queue), "URL",
+      "The queue that workers share in Redis (ninodes worker --queue): ls, add, wait, show, "
+      "cancel" },
     { "front", 0, OPT_FLAG, FIELD(front), NULL, "add, move, retry: next to run" },
     { "position", 0, OPT_NUMBER, FIELD(position), "N",
       "add, move, retry: Nth of those that wait (default: last)" },
@@ -323,7 +333,8 @@ static const opt jobs_opts[] = {
     O_MODELS,
     O_INPUT,
     O_INFO,
-    { "output", 'o', OPT_TEXT, FIELD(output), "DIR", "add: folder of the results" },
+    { "output", 'o', OPT_TEXT, FIELD(output), "DIR",
+      "add: folder of the results; --queue: write the files that came back through Redis there" },
     O_SET,
     O_SEED,
     O_PRECISION,
@@ -428,7 +439,14 @@ const command commands[] = {
       monitor_opts, cmd_monitor },
     { "worker", "", 0, 0, "Take jobs and run them one after the other",
       "Prints the path of its socket and waits for jobs, which ninodes jobs and ninodes-studio\n"
-      "send. The queue is kept on disk: after a crash nothing is lost.\n",
+      "send. The queue is kept on disk: after a crash nothing is lost.\n"
+      "With --queue it takes jobs from Redis, one at a time, as other workers do: a job of one "
+      "that\n"
+      "dies goes to another. Its files are in a folder of the job's id below --output. A password "
+      "is\n"
+      "in the URL, redis://USER:PASSWORD@HOST/STREAM, or in NINODES_REDIS_PASSWORD, where other "
+      "users\n"
+      "of the machine do not see it; unix:///PATH?stream=STREAM is a socket.\n",
       worker_opts, cmd_worker },
     { "serve", "", 0, 0, "Answer clients of ComfyUI over HTTP and WebSocket",
       "Web frontends, plugins and scripts for ComfyUI talk to it as to ComfyUI's own server. Jobs\n"
