@@ -2,23 +2,8 @@
 # middle of a job: nothing is lost, nothing is done twice for who looks at files and states.
 . tests/cli/common
 [ -d data/demo/models ] || { echo "skip: no demo model"; exit 77; }
-command -v redis-server >/dev/null || { echo "skip: redis-server is not installed"; exit 77; }
-pids=
-end() {
-    for p in $pids; do kill -9 "$p" 2>/dev/null; done
-    wait 2>/dev/null
-    rm -rf "$tmp"
-}
-trap end EXIT
-export NINODES_REDIS_PASSWORD=tops3cret-of-the-test
-printf 'port 0\nunixsocket %s/redis.sock\ndir %s\nsave ""\nappendonly no\nrequirepass %s\n' "$tmp" "$tmp" \
-    "$NINODES_REDIS_PASSWORD" >"$tmp/redis.conf"
-redis-server "$tmp/redis.conf" >"$tmp/redis.log" 2>&1 &
-pids="$pids $!"
-for _ in $(seq 100); do [ -S "$tmp/redis.sock" ] && break; sleep 0.1; done
-[ -S "$tmp/redis.sock" ] || { echo "skip: redis-server does not start: $(tail -1 "$tmp/redis.log")"; exit 77; }
+. tests/cluster/redis
 Q="unix://$tmp/redis.sock?stream=pictures"
-cli() { redis-cli -s "$tmp/redis.sock" --no-auth-warning -a "$NINODES_REDIS_PASSWORD" "$@"; }
 W=data/workflows/text_to_image.json
 SMALL="--set EmptySD3LatentImage.width=32 --set EmptySD3LatentImage.height=32 --set KSampler.steps=1 --no-metadata"
 worker() { # NAME OPTION...: its pid in $worker
