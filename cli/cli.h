@@ -285,6 +285,8 @@ void grid_release(grid *g);
 int grid_check_values(const options *o, const grid *g, nino_graph *graph);
 // Reports what each value makes wrong. 0, or the exit code.
 int grid_check(const options *o, const grid *g, nino_graph *graph, const nino_ctx *ctx);
+// The graph has the values of cell i from now on.
+nino_status grid_set_cell(nino_graph *graph, const grid *g, size_t i, nino_error *err);
 int grid_run(const options *o, const grid *g, nino_ctx *ctx, nino_graph *graph);
 int grid_dry_run(const options *o, const grid *g, nino_ctx *ctx, nino_graph *graph);
 void grid_axes_json(const grid *g); // member "axes"
@@ -296,6 +298,15 @@ bool shard_check(const options *o); // false: said what is wrong with the option
 // n_cells: of the grid, or 0. False: the cell is for another part.
 bool shard_options(const options *o, size_t cell, size_t n_cells, nino_job_options *jo, char *dir,
                    size_t size);
+
+// ---- several devices (devices_run.c) -----------------------------------------------------------
+
+// The devices that --device names, "cl:0,cl:1"; at most 16.
+size_t devices_of(const options *o, char name[][160]);
+// Runs on all of them; ctx is that of the first, p what it was made with. join: a run of the graph.
+int devices_run(const options *o, const grid *cells, const nino_ctx_params *p, nino_ctx *ctx,
+                nino_graph *graph,
+                int (*join)(const options *, const grid *, nino_ctx *, nino_graph *));
 
 // ---- plans (print_plan.c) ----------------------------------------------------------------------
 

@@ -79,7 +79,7 @@ static size_t grid_value_of(const grid *g, size_t k, size_t i)
     return k ? i / g->axis[0].n : i % g->axis[0].n;
 }
 
-static nino_status grid_set_cell(nino_graph *graph, const grid *g, size_t i, nino_error *err)
+nino_status grid_set_cell(nino_graph *graph, const grid *g, size_t i, nino_error *err)
 {
     nino_status st = NINO_OK;
     for (size_t k = 0; k < g->n_axes && !st; k++)

@@ -49,7 +49,9 @@ static nino_status execute_decide_make_key(run_state *rs, int i, nino_error *err
     if (!h)
         return nino_fail(err, NINO_ERR_NOMEM, n->id, "out of memory");
     nino_status st = NINO_OK;
-    const int32_t how[] = { rs->x->precision, rs->x->shard, rs->x->n_shards };
+    const bool is_part = nino_share_may_begin(rs, i);
+    const int32_t how[] = { rs->x->precision, is_part ? rs->x->shard : 0,
+                            is_part ? rs->x->n_shards : 0 };
     nino_hasher_add(h, how, sizeof(how));
     execute_decide_hash_text(h, n->def->key);
     if (n->def->is_output) // what it wrote is in a folder

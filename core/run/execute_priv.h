@@ -58,6 +58,9 @@ int nino_exec_late_end(run_state *rs, int k);
 nino_status nino_exec_decide(run_state *rs, nino_error *err);
 
 // ---- share.c: runs that are parts
+// Whether node i, or one before it, is such that a batch may begin to be shared out there: then its
+// results may be a part. Sources first.
+bool nino_share_may_begin(run_state *rs, int i);
 // Sets what node i has of its results: all, a part, nothing (then *runs is false).
 nino_status nino_share_decide(run_state *rs, int i, bool *runs, nino_error *err);
 // Whether a node that decides late cannot be asked here.

@@ -340,6 +340,10 @@ static nino_status job_prepare(nino_job *job, nino_ctx *ctx, nino_graph *g,
     if (!(job->settings = nino_ctx_settings_with(ctx, &own, err)))
         return NINO_ERR_NOMEM;
     job->precision = nino_precision_of(job->settings->o.precision);
+    const nino_gnode *undrawn = job->settings->o.parts_dir ? nino_graph_undrawn(g) : NULL;
+    if (undrawn)
+        return nino_fail_kind(err, NINO_ERR_ARG, "seed", undrawn->id,
+                              "each part would draw another seed: it needs a number (--seed N)");
     if (!(job->g = nino_graph_copy(g, &e)) ||
         nino_graph_draw_seeds(job->g, nino_services_of(ctx)->log(ctx), &e) ||
         nino_ctx_check_graph(ctx, job->settings, job->g, nino_first_issue, &e)) {

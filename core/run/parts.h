@@ -8,6 +8,7 @@
 typedef struct nino_share {
     bool is_split;    // a part of them, or nothing (count 0)
     bool is_one;      // all, in one part only
+    bool may_split;   // it, or a node before it, shares batches out
     bool is_deferred; // nothing: the run that joins the parts does the node
     bool is_kept;     // they are in the part's file
     int64_t first, count, total;

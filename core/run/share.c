@@ -247,6 +247,17 @@ nino_status nino_share_keep(run_state *rs, int i, nino_error *err)
     return nino_parts_add(rs->x->parts, rs->x->g->nodes[i].id, s->out, s->n_out, &s->share, err);
 }
 
+bool nino_share_may_begin(run_state *rs, int i)
+{
+    const nino_gnode *n = &rs->x->g->nodes[i];
+    bool may = rs->x->n_shards && n->def->ops->items == NINO_ITEMS_SHARED;
+    for (int k = 0; n->def->params && n->def->params[k].key; k++)
+        may |= n->param_links[k].node >= 0 && rs->node[n->param_links[k].node].share.may_split;
+    for (int k = 0; n->def->inputs && n->def->inputs[k].key; k++)
+        may |= n->ports[k].node >= 0 && rs->node[n->ports[k].node].share.may_split;
+    return rs->node[i].share.may_split = may;
+}
+
 bool nino_share_waits(const run_state *rs, int i) { return look(rs, i).has_deferred; }
 
 // Sets what node i does: rs->node[i].share. *runs: it has something to run on here.

@@ -67,7 +67,32 @@ expect 2 "$N" run "$tmp/w.json" $OPTS --parts "$tmp/x"
 said '--parts is for --shard'
 expect 2 "$N" run "$tmp/w.json" $OPTS --shard 1/2 --watch
 said 'of a whole run'
+# several devices in one process
+two() { d=$1; dev=$2; shift 2; expect 0 "$N" run "$tmp/w.json" $OPTS --device "$dev" --output "$d" "$@"; }
+TMPDIR=$tmp two "$tmp/devices" ref,ref
+same "$tmp/one" "$tmp/devices"
+[ -z "$(ls -d "$tmp"/ninodes-parts* 2>/dev/null)" ] || die "its parts are left"
+expect 5 "$N" run "$tmp/w.json" $OPTS --device ref,cl:99 --output "$tmp/none"
+expect 2 "$N" run "$tmp/w.json" $OPTS --device ref,ref --trace "$tmp/t.json"
+said 'of one --device'
+expect 1 "$N" run "$tmp/w.json" $OPTS --shard 1/2 --set 5.seed=-1
+said 'each part would draw another seed'
+# what fails on a device is told once
+expect 6 "$N" run "$tmp/w.json" $OPTS --device ref,ref --mem-limit 128K --output "$tmp/none"
+[ "$(grep -c 'run: ' "$tmp/err")" = 1 ] || die "not told once"
+
 [ -n "${NINODES_TEST_LONG:-}" ] || exit 0
+export POCL_DEVICES="pthread pthread" # two devices of PoCL
+if [ "$("$N" devices | grep -c '^cl:')" = 2 ]; then
+    two "$tmp/cl_one" cl:0 --set 4.batch_size=5
+    two "$tmp/cl_two" cl:0,cl:1 --set 4.batch_size=5
+    same "$tmp/cl_one" "$tmp/cl_two"
+    two "$tmp/cl_one_g" cl:0 --grid 5.seed=1..5 --grid 7.seed=1,2
+    two "$tmp/cl_two_g" cl:0,cl:1 --grid 5.seed=1..5 --grid 7.seed=1,2
+    same "$tmp/cl_one_g" "$tmp/cl_two_g"
+else
+    echo "part skipped: no two devices of PoCL"
+fi
 
 # and cells that are shared out, where there are more parts
 grid="--grid 5.seed=1,2 --set 4.batch_size=3"
