@@ -270,7 +270,7 @@ bool watch_open(file_watch *w, const char *path);
 void watch_close(file_watch *w);
 bool watch_wait(file_watch *w); // true: it was saved since the last call; false: asked to stop
 
-// ---- grids (grid_runs.c) -----------------------------------------------------------------------
+// ---- grids (many/grid_runs.c) -----------------------------------------------------------------------
 
 // The two axes of --grid at most; the first is that of the columns.
 typedef struct grid {
@@ -291,7 +291,7 @@ int grid_run(const options *o, const grid *g, nino_ctx *ctx, nino_graph *graph);
 int grid_dry_run(const options *o, const grid *g, nino_ctx *ctx, nino_graph *graph);
 void grid_axes_json(const grid *g); // member "axes"
 
-// ---- runs in parts (shard.c) -------------------------------------------------------------------
+// ---- runs in parts (many/shard.c) -------------------------------------------------------------------
 
 bool shard_check(const options *o); // false: said what is wrong with the options
 // Of --shard and of gather: what the job does, and where the parts are (in dir, which jo points to).
@@ -299,7 +299,7 @@ bool shard_check(const options *o); // false: said what is wrong with the option
 bool shard_options(const options *o, size_t cell, size_t n_cells, nino_job_options *jo, char *dir,
                    size_t size);
 
-// ---- several devices (devices_run.c) -----------------------------------------------------------
+// ---- several devices (many/devices_run.c) -----------------------------------------------------------
 
 // The devices that --device names, "cl:0,cl:1"; at most 16.
 size_t devices_of(const options *o, char name[][160]);

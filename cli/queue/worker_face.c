@@ -331,7 +331,7 @@ static void run_here(worker_face *f, face_job *j)
     if (is_lost) {
         say("worker: job %s: another worker has it now", j->id);
         remove_folder(j->part);
-    } else if (!q) {
+    } else if (!q || (is_stopped(f) && q->state == NINO_QUEUE_CANCELLED)) {
         hand_back(f, j);
     } else if (q->state == NINO_QUEUE_DONE) {
         make_whole(f, j);
@@ -339,8 +339,6 @@ static void run_here(worker_face *f, face_job *j)
     } else if (q->state == NINO_QUEUE_FAILED) {
         e = q->err;
         end_failed(f, j, &e);
-    } else if (is_stopped(f)) {
-        hand_back(f, j);
     } else {
         remove_folder(j->part);
         tell_end(f, j, "cancelled", "", NULL);

@@ -39,11 +39,11 @@ static int64_t items_of(const nino_value *v)
 // Items first ... first + n of a batch that goes round where it has fewer.
 static nino_array *cut_array(const nino_array *a, int64_t first, int64_t n)
 {
-    if (!a)
+    if (!a || a->shape.dim[0] < 1)
         return NULL;
     nino_shape shape = a->shape;
     const int64_t had = shape.dim[0];
-    const size_t item = had ? a->bytes / (size_t) had : 0;
+    const size_t item = a->bytes / (size_t) had;
     shape.dim[0] = n;
     nino_array *out = nino_array_create(a->dtype, shape);
     for (int64_t i = 0; out && i < n; i++)
@@ -70,7 +70,7 @@ static bool cut_latent(const nino_latent *from, nino_latent *to, int64_t first, 
     to->part = (nino_batch_part){ .first = first,
                                   .total = from->samples->shape.dim[0],
                                   .has_values = !is_all_zero(from->samples) };
-    if (from->batch_index && (to->batch_index = malloc((size_t) n * sizeof(int64_t))))
+    if (from->batch_index && (to->batch_index = calloc((size_t) n + 1, sizeof(int64_t))))
         memcpy(to->batch_index, from->batch_index + first, (size_t) n * sizeof(int64_t));
     return to->samples && !to->noise_mask == !from->noise_mask &&
            !to->batch_index == !from->batch_index;

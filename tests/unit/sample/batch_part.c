@@ -58,7 +58,7 @@ static void check_sampler(nino_sampler_id id, double churn)
     sample_part(id, churn, 0, batch, all);
     for (int first = 0, n = 1; first + n <= batch; first += n, n++) {
         sample_part(id, churn, first, n, part);
-        if (memcmp(all + first * item, part, (size_t) n * item * sizeof(float))) {
+        if (memcmp(all + (size_t) first * item, part, (size_t) n * item * sizeof(float))) {
             fprintf(stderr, "%s: item %d of a part is another\n", nino_sampler_get(id)->name,
                     first);
             exit(1);
