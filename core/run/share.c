@@ -3,7 +3,7 @@
 //
 // A batch begins to be shared out at the first node that takes long and works on items one by one
 // (NINO_ITEMS_SHARED); nodes behind it that also do so go on with the part. Where a node looks at
-// several items at once, or writes files, the part ends: the values that it would have got are kept
+// several items at once, takes a list, or writes files, the part ends: the values that it would have got are kept
 // (parts.c). A batch of one item, and one that cannot be shared out, is done by the last part alone.
 // Every part decides the same, from the workflow and the shapes of its values only.
 #include "core/run/execute_priv.h"
@@ -275,11 +275,12 @@ nino_status nino_share_decide(run_state *rs, int i, bool *runs, nino_error *err)
     const bool stays = in.has_part && in.is_one && !in.is_uneven && !in.has_list &&
                        !in.has_split_param && items != NINO_ITEMS_TOGETHER;
     const bool apart = !in.has_deferred && !n->def->is_output && !stays && is_apart(rs, i, &in);
-    if (n->def->is_output || in.has_deferred || (in.has_part && !stays && !apart)) {
+    const bool is_long_list = items == NINO_ITEMS_SHARED && in.has_list; // once, not in every part
+    if (n->def->is_output || in.has_deferred || is_long_list || (in.has_part && !stays && !apart)) {
         *runs = false;
         return defer(rs, i, err);
     }
-    if (!in.has_part && (items != NINO_ITEMS_SHARED || in.has_list || !in.items))
+    if (!in.has_part && (items != NINO_ITEMS_SHARED || !in.items))
         return NINO_OK; // whole, in every part
     own->is_split = true;
     if (stays || !apart || (!in.has_part && in.items == 1)) {

@@ -82,6 +82,39 @@ expect 6 "$N" run "$tmp/w.json" $OPTS --device ref,ref --mem-limit 128K --output
 [ "$(grep -c 'run: ' "$tmp/err")" = 1 ] || die "not told once"
 
 [ -n "${NINODES_TEST_LONG:-}" ] || exit 0
+# what only the joined parts can decide, and lists
+python3 - "$tmp/w.json" "$tmp/late.json" <<'EOF' || { echo "part skipped: no python3"; exit 0; }
+import json, sys
+w = json.load(open(sys.argv[1]))
+for k in "9", "11", "12", "13", "14":
+    del w[k]
+def node(k, kind, **inputs):
+    w[k] = {"class_type": kind, "inputs": {a.replace("__", "."): v for a, v in inputs.items()}}
+def scale(k, by):
+    node(k, "ImageScaleBy", image=["8", 0], upscale_method="bicubic", scale_by=by)
+node("20", "GetImageSize", image=["8", 0])
+node("21", "ComfyMathExpression", expression="a > 2", values__a=["20", 2])
+scale("22", 1.5)
+scale("23", 0.5)
+node("24", "ComfySwitchNode", switch=["21", 2], on_true=["22", 0], on_false=["23", 0])
+node("25", "SaveImage", images=["24", 0], filename_prefix="switched")
+node("30", "RebatchLatents", latents=["7", 0], batch_size=2)
+node("31", "VAEDecode", samples=["30", 0], vae=["1", 2])
+node("32", "SaveImage", images=["31", 0], filename_prefix="behind")
+node("40", "RebatchLatents", latents=["4", 0], batch_size=2)
+w["41"] = json.loads(json.dumps(w["7"]))
+w["41"]["inputs"]["latent_image"] = ["40", 0]
+node("42", "VAEDecode", samples=["41", 0], vae=["1", 2])
+node("43", "SaveImage", images=["42", 0], filename_prefix="before")
+json.dump(w, open(sys.argv[2], "w"))
+EOF
+mv "$tmp/late.json" "$tmp/w.json"
+one "$tmp/one_l" --set 4.batch_size=3
+for i in 1 2; do part $i/2 "$tmp/parts_l" --set 4.batch_size=3; done
+join "$tmp/parts_l" "$tmp/late" --set 4.batch_size=3
+same "$tmp/one_l" "$tmp/late"
+[ "$(ls "$tmp/late" | wc -l)" = 12 ] || die "not 12 files"
+
 export POCL_DEVICES="pthread pthread" # two devices of PoCL
 if [ "$("$N" devices | grep -c '^cl:')" = 2 ]; then
     two "$tmp/cl_one" cl:0 --set 4.batch_size=5
