@@ -70,6 +70,19 @@ static const nino_port_type field_types[FIELDS] = { NINO_PORT_LATENT, NINO_PORT_
                                                     NINO_PORT_LATENT, NINO_PORT_IMAGE,
                                                     NINO_PORT_MASK };
 
+// Whether a tensor of a file can be the field.
+static bool is_field(int field, const nino_tensor_info *t)
+{
+    static const struct {
+        int least, most;
+    } rank[FIELDS] = { { 4, 5 }, { 3, 5 }, { 1, 1 }, { 4, 4 }, { 3, 3 } };
+    bool ok = t->rank >= rank[field].least && t->rank <= rank[field].most && !t->is_strided &&
+              t->dtype == (field == FIELD_INDEX ? NINO_I64 : NINO_F32);
+    for (int i = 0; i < t->rank && ok; i++)
+        ok = t->dim[i] > 0;
+    return ok && (field != FIELD_IMAGE || t->dim[3] == 3 || t->dim[3] == 4);
+}
+
 // A new reference; NULL: it has none, or (*ok false) no memory.
 static nino_array *field_of(const nino_value *v, int field, bool *ok)
 {
@@ -283,9 +296,8 @@ static nino_status join_field(const part_files *p, const char *node, int slot, i
         const nino_tensor_info *t = nino_weights_find(p->w[i], name);
         if (!read_share(p->w[i], node, &s) || (!t && !a))
             continue;
-        if (!t || t->rank < 1 || t->rank > NINO_MAX_RANK || t->is_strided ||
-            t->dtype != (field == FIELD_INDEX ? NINO_I64 : NINO_F32) ||
-            (!s.is_one && (t->dim[0] != s.count || s.first != at)) || (s.is_one && a)) {
+        if (!t || !is_field(field, t) || (!s.is_one && (t->dim[0] != s.count || s.first != at)) ||
+            (s.is_one && a)) {
             st = damaged(p->w[i], node, err);
             break;
         }
@@ -324,11 +336,14 @@ static nino_status join_slot(const part_files *p, nino_gnode *n, int slot, nino_
             continue;
         if (!n->given[slot])
             n->given[slot] = nino_value_create(field_types[f]);
-        if (!n->given[slot] || n->given[slot]->type != field_types[f]) {
+        nino_value *v = n->given[slot];
+        if (!v || v->type != field_types[f] ||
+            (v->type == NINO_PORT_LATENT && f != FIELD_SAMPLES &&
+             (!v->u.latent.samples || v->u.latent.samples->shape.dim[0] != a->shape.dim[0]))) {
             nino_array_unref(&a);
             return damaged(p->w[0], n->id, err);
         }
-        if (!set_field(n->given[slot], f, a))
+        if (!set_field(v, f, a))
             return nino_fail(err, NINO_ERR_NOMEM, n->id, "out of memory");
     }
     return NINO_OK;
