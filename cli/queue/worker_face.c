@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WAIT_MS = 500, BEAT_MS = 1000, ANSWER_MS = 30000, MAX_FILES = 4096, CLAIM_S = 30 };
+enum { WAIT_MS = 500, BEAT_MS = 1000, ANSWER_MS = 30000, CLAIM_S = 30 };
 
 struct worker_face {
     queue *q;
@@ -95,16 +95,22 @@ static void remove_attempts(const worker_face *f, const char *id)
         fts_close(t);
 }
 
-// Paths of the files of a folder, sorted; at most MAX_FILES. NULL-terminated, to be freed one by one.
+// Paths of the files of a folder, sorted; NULL-terminated, to be freed one by one. NULL: out of memory.
 static char **list_files(const char *dir)
 {
     char *const roots[] = { (char *) dir, NULL };
-    char **out = calloc(MAX_FILES + 1, sizeof(*out));
-    FTS *t = out ? fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, by_name) : NULL;
+    char **out = calloc(1, sizeof(*out));
     size_t n = 0;
-    for (FTSENT *e; t && n < MAX_FILES && (e = fts_read(t));)
-        if (e->fts_info == FTS_F && (out[n] = strdup(e->fts_path)))
+    FTS *t = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
+    for (FTSENT *e; t && out && (e = fts_read(t));) {
+        char **more = e->fts_info == FTS_F ? realloc(out, (n + 2) * sizeof(*out)) : NULL;
+        if (!more)
+            continue;
+        out = more;
+        if ((out[n] = strdup(e->fts_path)))
             n++;
+        out[n] = NULL;
+    }
     if (t)
         fts_close(t);
     return out;
@@ -117,25 +123,28 @@ static void free_files(char **file)
     free(file);
 }
 
-// Its name is on the disk as well. False: another worker has ended the job before.
-static bool make_whole(const worker_face *f, const face_job *j)
+static bool is_folder(const char *path)
 {
-    if (rename(j->part, j->whole)) {
-        remove_folder(j->part);
+    struct stat s;
+    return !stat(path, &s) && S_ISDIR(s.st_mode);
+}
+
+// Its name is on the disk as well. Where the folder is there already, another worker has ended the job
+// before: its files stay. False: *err says why there are none.
+static bool make_whole(const worker_face *f, const face_job *j, nino_error *err)
+{
+    if (rename(j->part, j->whole) && !is_folder(j->whole)) {
+        err->code = NINO_ERR_IO;
+        snprintf(err->msg, sizeof(err->msg), "%.250s: %s", j->whole, strerror(errno));
         return false;
     }
+    remove_folder(j->part);
     const int fd = open(f->output, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0) {
         fsync(fd);
         close(fd);
     }
     return true;
-}
-
-static bool is_folder(const char *path)
-{
-    struct stat s;
-    return !stat(path, &s) && S_ISDIR(s.st_mode);
 }
 
 static char *read_whole(const char *path, size_t max, size_t *len)
@@ -185,16 +194,22 @@ static void return_files(worker_face *f, const face_job *j, char *const *file)
 static void tell_end(worker_face *f, const face_job *j, const char *state, const char *error,
                      char *const *file)
 {
-    const char *arg[MAX_FILES + 6] = { j->id, f->me, state, error };
     char answer[32] = "";
-    size_t n = 4;
-    for (char *const *p = file; p && *p; p++)
-        arg[n++] = *p;
+    size_t n = 0;
+    while (file && file[n])
+        n++;
+    const char **arg = calloc(n + 5, sizeof(*arg));
+    if (!arg)
+        return; // then it is another worker's, which finds the files
+    memcpy(arg, (const char *const[]){ j->id, f->me, state, error }, 4 * sizeof(*arg));
+    for (size_t i = 0; i < n; i++)
+        arg[4 + i] = file[i];
     while (!queue_script(f->q, queue_end_script, answer, sizeof(answer), arg) && !is_stopped(f)) {
         tell_away(f, true);
         poll(NULL, 0, BEAT_MS);
     }
     tell_away(f, false);
+    free(arg);
     if (!f->is_quiet)
         say("worker: job %s: %s%s%s%s", j->id, strcmp(answer, "lost") ? state : "taken over",
             *error ? ": " : "", error, *answer ? "" : " (not told yet)");
@@ -333,9 +348,10 @@ static void run_here(worker_face *f, face_job *j)
         remove_folder(j->part);
     } else if (!q || (is_stopped(f) && q->state == NINO_QUEUE_CANCELLED)) {
         hand_back(f, j);
-    } else if (q->state == NINO_QUEUE_DONE) {
-        make_whole(f, j);
+    } else if (q->state == NINO_QUEUE_DONE && make_whole(f, j, &e)) {
         end_done(f, j);
+    } else if (q->state == NINO_QUEUE_DONE) {
+        end_failed(f, j, &e);
     } else if (q->state == NINO_QUEUE_FAILED) {
         e = q->err;
         end_failed(f, j, &e);
