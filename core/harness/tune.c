@@ -290,7 +290,8 @@ nino_status nino_tune(const nino_tune_params *params, nino_tuning_info *out, nin
             s.be->profile.gemm = NINO_GEMM_AUTO;
         tune_describe(&t, &s.be->info);
         for (const nino_tune_row *r = nino_tune_rows; r->name && !st; r++) {
-            if (!nino_tune_fits(&s.be->profile, r) || (!r->tunes && p->quick) || (st = tune_row(&s, r, &t.choice[t.n])))
+            if (!nino_tune_fits(&s.be->profile, r) || (!r->tunes && s.p->quick) ||
+                (st = tune_row(&s, r, &t.choice[t.n])))
                 continue;
             tune_set(&s, r, t.choice[t.n++].value); // counts when the next one is tried
         }
