@@ -2,6 +2,7 @@
 #pragma once
 #include "core/base/eta.h"
 #include "core/run/context.h"
+#include "core/run/parts.h"
 #include "core/run/planner.h"
 #include "core/workflow/workflow.h"
 #include "core/run/run_profile_priv.h"
@@ -24,8 +25,11 @@ typedef struct nino_exec {
     const nino_choice *choice; // of each node; NULL: as ops do by themselves
     uint64_t budget;           // of the pool, whatever the planner keeps to
     nino_node_plan *found;     // of each node, filled in; NULL: nobody wants it
-    bool no_files;             // nodes that only write do not run
-    bool is_anew;              // results of earlier runs are not used
+    // n_shards > 0: it is part `shard`, from 1, of so many; what it computes goes into `parts`.
+    int shard, n_shards;
+    nino_parts *parts;
+    bool no_files; // nodes that only write do not run
+    bool is_anew;  // results of earlier runs are not used
     // For progress: predicted FLOPs, what the backend had scheduled before, and when the run began.
     double total_flops, flops_before;
     double spared_before, spared_told; // of what the backend was spared
