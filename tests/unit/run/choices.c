@@ -1,5 +1,6 @@
 // Inputs of the ROCm nodes that choose how a run is done: each changes what is planned, launched or
-// freed. batch_optimization, use_rocm_optimizations, cleanup_frequency, memory_threshold.
+// freed. batch_optimization, use_rocm_optimizations, cleanup_frequency, memory_threshold; purge_models,
+// purge_cache, unload_all_models, empty_cache.
 #include "tests/flow.h"
 #include "tests/random_vae.h"
 
@@ -158,6 +159,61 @@ static void check_tidy(void)
     nino_ctx_destroy(&ctx);
 }
 
+// Two decodes with a node between them. Returns the weights that came in, which the plan says, too.
+static uint64_t loads_around(const char *node, uint64_t *trims)
+{
+    char json[1200];
+    nino_scheme_info i = { NINO_SCHEME_INFO_INIT };
+    nino_mem_stat m;
+    nino_ctx *ctx = open_limited("ref", (uint64_t) 1 << 30);
+    snprintf(json, sizeof(json),
+             "{'1': {'class_type': 'EmptyLatentImage', 'inputs': {'width': 64, 'height': 64, "
+             "'batch_size': 1}},"
+             "'2': {'class_type': 'VAELoader', 'inputs': {'vae_name': 'a.safetensors'}},"
+             "'3': {'class_type': 'VAEDecode', 'inputs': {'samples': ['1', 0], 'vae': ['2', 0]}},"
+             "%s,"
+             "'5': {'class_type': 'GetImageSize', 'inputs': {'image': ['4', 0]}},"
+             "'6': {'class_type': 'EmptyLatentImage', 'inputs': {'width': ['5', 0], 'height': 16, "
+             "'batch_size': 1}},"
+             "'7': {'class_type': 'VAEDecode', 'inputs': {'samples': ['6', 0], 'vae': ['2', 0]}},"
+             "'8': {'class_type': 'SaveImage', 'inputs': {'images': ['7', 0], 'filename_prefix': "
+             "'a'}}}",
+             node);
+    nino_graph *g = flow_graph(json);
+    nino_scheme *s = nino_scheme_create(ctx, g, NULL, NULL, 0, &err);
+    CHECK_OK(s ? NINO_OK : err.code, err);
+    CHECK_OK(nino_scheme_get(s, &i, &err), err);
+    nino_scheme_destroy(&s);
+    const flow_result r = flow_run(ctx, g, NULL);
+    CHECK_OK(r.st, r.err);
+    const uint64_t bytes = nino_ctx_backend(ctx)->load_bytes;
+    CHECK(i.load_bytes == bytes);
+    nino_pool_stat(nino_ctx_backend(ctx)->pool, &m);
+    *trims = m.trims;
+    nino_graph_destroy(&g);
+    nino_ctx_destroy(&ctx);
+    return bytes;
+}
+
+#define BETWEEN(class, port, settings)                                                             \
+    "'4': {'class_type': '" class "', 'inputs': {'" port "': ['3', 0], " settings "}}"
+#define PURGE(settings) BETWEEN("LayerUtility: PurgeVRAM V2", "anything", settings)
+#define DEBUG(settings) BETWEEN("VRAM_Debug", "any_input", "'gc_collect': true, " settings)
+
+static void check_purge(void)
+{
+    uint64_t none, cache, models;
+    const uint64_t once = loads_around(PURGE("'purge_cache': false, 'purge_models': false"), &none);
+    CHECK(loads_around(PURGE("'purge_cache': true, 'purge_models': false"), &cache) == once);
+    CHECK(cache > none);
+    CHECK(loads_around(PURGE("'purge_cache': false, 'purge_models': true"), &models) > once);
+    CHECK(models == none);
+    CHECK(loads_around(DEBUG("'empty_cache': true, 'unload_all_models': false"), &cache) == once);
+    CHECK(cache > none);
+    CHECK(loads_around(DEBUG("'empty_cache': false, 'unload_all_models': true"), &models) > once);
+    CHECK(models == none);
+}
+
 int main(void)
 {
     char dir[512], cmd[600];
@@ -172,6 +228,7 @@ int main(void)
     check_batch("cl", NULL);
     check_optimised();
     check_tidy();
+    check_purge();
     flow_clean();
     return 0;
 }
