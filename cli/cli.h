@@ -35,15 +35,15 @@ typedef struct text_list {
 typedef struct options {
     const char *arg[8]; // what is not an option
     int n_args;
-    text_list models, set, grid, against, object_info, hosts;
+    text_list models, set, grid, against, object_info, hosts, config;
     const char *input, *output, *device, *precision, *trace, *profile, *op, *telemetry, *preview,
         *state, *worker, *fail_over, *baseline, *save, *export_file, *import_file, *schedule,
-        *listen, *token, *frontend, *images, *user;
+        *listen, *token, *frontend, *images, *user, *mem_limit_text; // as --mem-limit has it
     uint64_t max_upload, max_clients, seed, mem_limit, preview_every, preview_percent, position,
         samples, warmup, idle_end;
     bool has_seed, json, dry_run, quiet, verbose, once, markdown, bench, fast, tensors, ui, measure,
         no_profile, no_metadata, help, resume, front, wait, after, gui, advise, csv, reset, metrics,
-        watch;
+        watch, explain;
 } options;
 
 typedef enum opt_kind {
@@ -82,8 +82,6 @@ void options_release(options *o);
 bool one_of(const char *choices, const char *word);
 // "5%" or "5"; negative: not such a text.
 double parse_percent(const char *s);
-// The word of a list nearest to a misspelt one, or NULL when none is near.
-const char *nearest(const char *word, const char *const *list, size_t n);
 
 // ---- the way out (out.c) -----------------------------------------------------------------------
 

@@ -30,8 +30,13 @@
     }
 #define O_PRECISION                                                                                \
     {                                                                                              \
-        "precision", 'p', OPT_WORD, FIELD(precision), "auto|fp32|fp16|bf16",                       \
+        "precision", 'p', OPT_WORD, FIELD(precision), "auto|fp32|fp16|bf16|mixed",                 \
             "How numbers are stored where a node does not say"                                     \
+    }
+#define O_CONFIG                                                                                   \
+    {                                                                                              \
+        "config", 0, OPT_LIST, FIELD(config), "KEY=VALUE",                                         \
+            "A setting for this once (ninodes config lists them); may be given again"              \
     }
 #define O_PREVIEW                                                                                  \
     {                                                                                              \
@@ -96,6 +101,7 @@ static const opt run_opts[] = {
     O_DEVICE,
     O_PRECISION,
     O_MEM,
+    O_CONFIG,
     O_PREVIEW,
     O_PREVIEW_EVERY,
     O_PREVIEW_PERCENT,
@@ -130,6 +136,8 @@ static const opt plan_opts[] = { { "profile", 0, OPT_TEXT, FIELD(profile), "NAME
                                  O_DEVICE,
                                  O_PRECISION,
                                  O_MEM,
+                                 O_CONFIG,
+                                 O_CONFIG,
                                  O_JSON,
                                  O_VERBOSE,
                                  O_HELP,
@@ -196,6 +204,7 @@ static const opt bench_opts[] = {
     O_INFO,
     O_PRECISION,
     O_MEM,
+    O_CONFIG,
     O_SET,
     O_SEED,
     O_JSON,
@@ -236,6 +245,7 @@ static const opt worker_opts[] = {
     O_DEVICE,
     O_PRECISION,
     O_MEM,
+    O_CONFIG,
     O_PREVIEW,
     O_PREVIEW_EVERY,
     O_PREVIEW_PERCENT,
@@ -274,6 +284,7 @@ static const opt serve_opts[] = {
     O_DEVICE,
     O_PRECISION,
     O_MEM,
+    O_CONFIG,
     { "preview", 0, OPT_WORD, FIELD(preview), "none|latent2rgb|taesd|auto",
       "Pictures of the unfinished latent for clients (default auto: taesd if it is there)" },
     O_PREVIEW_EVERY,
@@ -324,12 +335,22 @@ static const opt doctor_opts[] = { O_MODELS,
                                    O_JSON,
                                    O_HELP,
                                    { 0 } };
+static const opt config_opts[] = { { "explain", 0, OPT_FLAG, FIELD(explain), NULL,
+                                     "Every value with where it comes from and what it changes" },
+                                   O_DEVICE,
+                                   O_PRECISION,
+                                   O_MEM,
+                                   O_CONFIG,
+                                   O_JSON,
+                                   O_HELP,
+                                   { 0 } };
 static const opt demo_opts[] = {
     { "output", 'o', OPT_TEXT, FIELD(output), "DIR", "Folder of the results" },
     O_SET,
     O_SEED,
     O_DEVICE,
     O_PRECISION,
+    O_CONFIG,
     O_PREVIEW,
     { "advise", 0, OPT_FLAG, FIELD(advise), NULL,
       "Say at the end what would make it faster, and by how much" },
@@ -434,6 +455,15 @@ const command commands[] = {
       "Drivers, devices, access to GPUs, memory that GPUs share, models, room for results.\n"
       "The exit status is that of the first thing that is bad.\n",
       doctor_opts, cmd_doctor },
+    { "config", "get|set|unset [KEY] [VALUE]", 0, 3, "Print or change the settings of ninodes.conf",
+      "Without words: all of them, in the form of ninodes.conf; defaults are comments.\n"
+      "  get KEY         its value alone\n"
+      "  set KEY VALUE   write it into your own ninodes.conf, below $XDG_CONFIG_HOME/ninodes\n"
+      "  unset KEY       take it away there\n"
+      "Options count more than the environment, that more than ninodes.conf of the working\n"
+      "folder, of yours ($XDG_CONFIG_HOME/ninodes) and of the system ($XDG_CONFIG_DIRS/ninodes).\n"
+      "An unknown key or a value that is none ends every other command with exit status 2.\n",
+      config_opts, cmd_config },
     { "demo", "image|video", 0, 1, "Make a first picture, or a clip, with models of its own",
       "It needs no other model. Paths of the written files go to stdout.\n", demo_opts, cmd_demo },
     { "completion", "bash|zsh|fish|man [COMMAND]", 1, 2,

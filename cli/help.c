@@ -65,10 +65,13 @@ int cmd_help(const options *o)
     }
     if (!strcmp(o->arg[0], "environment")) {
         for (const nino_variable *v = nino_variables(); v->name; v++)
-            printf("%-20s %s%s\n", v->name, v->help, v->is_setting ? " *" : "");
-        printf("\n* also a line in ninodes.conf (mem_limit = 16GiB): in the working folder, in\n"
-               "$XDG_CONFIG_HOME/ninodes or in /etc/xdg/ninodes. Options count more than the\n"
-               "environment, that more than these files.\n");
+            printf("%-30s %s%s\n", v->name, v->help, v->is_setting ? " *" : "");
+        printf(
+            "\n* also a key of ninodes.conf: in the working folder, in $XDG_CONFIG_HOME/ninodes "
+            "or\n"
+            "in /etc/xdg/ninodes. Options count more than the environment, that more than these\n"
+            "files. ninodes config --explain prints every key, its value and where that is "
+            "from.\n");
         return EXIT_OK;
     }
     if (!strcmp(o->arg[0], "counters")) {

@@ -128,6 +128,12 @@ class Facts:
     def environment(self):
         return f"\n```text\n{self.run('help', 'environment').strip()}\n```\n"
 
+    def settings(self):
+        settings = json.loads(self.run("config", "--json"))["data"]["settings"]
+        return table(["key", "takes", "default", "changes"],
+                     [[f"`{s['key']}`", f"`{s['values']}`", f"`{s['default']}`" if s["default"] else "", s["changes"]]
+                      for s in settings])
+
     def packages(self):
         lists = dict(re.findall(r"^DEPS_(\w+) := ((?:.*\\\n)*.*)$", read("Makefile"), re.M))
         about = {"core": "library", "cli": "command line", "cl": "OpenCL backend (`CL=1`)", "gui": "app (`GUI=1`)",

@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/buf.h"
+#include "core/base/vars.h"
 #include "core/node/param.h"
 
 // ---- keys ------------------------------------------------------------------------------------
@@ -51,6 +52,9 @@ static nino_status execute_decide_make_key(run_state *rs, int i, nino_error *err
     nino_status st = NINO_OK;
     const int32_t precision = rs->x->precision;
     nino_hasher_add(h, &precision, sizeof(precision));
+    execute_decide_hash_text(h, nino_vars_get()->attention); // settings that change a result's bits
+    execute_decide_hash_text(h, nino_vars_get()->chunk_size);
+    execute_decide_hash_text(h, nino_vars_get()->fallback);
     execute_decide_hash_text(h, n->def->key);
     if (n->def->is_output) // what it wrote is in a folder
         execute_decide_hash_text(h, nino_ctx_output_dir(rs->x->ctx));

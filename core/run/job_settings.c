@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/base/error.h"
+#include "core/base/vars.h"
 
 static const nino_job_options library_defaults = { .input_dir = "input",
                                                    .output_dir = "output",
@@ -19,10 +20,13 @@ nino_settings *nino_settings_create(const nino_job_options *base, const nino_job
     if (!s || !(s->arena = nino_arena_create()))
         goto failed;
     s->o = library_defaults;
+    nino_precision_opt_find(nino_vars_get()->precision, &s->o.precision);
     if (base)
         nino_options_lay_over(&s->o, base);
     if (over)
         nino_options_lay_over(&s->o, over);
+    if (!s->o.precision && nino_is_true(nino_vars_get()->mixed_precision))
+        s->o.precision = NINO_PRECISION_MIXED;
     if (!nino_options_keep(&s->o, s->arena) ||
         !(s->paths = nino_paths_create(s->o.models, log, &e)))
         goto failed;

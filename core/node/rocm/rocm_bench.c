@@ -11,6 +11,7 @@
 #include "core/node/sampling_node.h"
 #include "core/node/util.h"
 #include "core/op/backend.h"
+#include "core/tensor/difference.h"
 
 // ---- ROCMSamplerCustomAdvancedBenchmark ------------------------------------------------------
 // A: every conditioning entry in a forward of its own. B: entries that fit together share one, as
@@ -89,7 +90,7 @@ static void print_way(nino_buf *b, const way *w, const nino_spread *s, int steps
 
 static void print_equality(nino_buf *b, const nino_array *x, const nino_array *y)
 {
-    const nino_difference d = nino_probe_difference(x, y);
+    const nino_difference d = nino_array_difference(x, y);
     if (d.is_equal)
         nino_buf_adds(b, "Results: equal, bit for bit\n");
     else
@@ -338,7 +339,7 @@ static nino_status rocm_bench_measure(monitoring *x, nino_error *err)
     for (int i = 0; i < PRECISIONS && e && !mine.code; i++) {
         nino_experiment_spread(e, i, &x->t[i].one);
         nino_experiment_effect(e, i, &x->t[i].effect);
-        x->t[i].nmse = nino_probe_difference(x->t[0].out, x->t[i].out).nmse;
+        x->t[i].nmse = nino_array_difference(x->t[0].out, x->t[i].out).nmse;
         nino_stream_set_precision(x->r->stream, x->t[i].precision);
         time_gemm(x->r, &x->t[i].gemm, &mine);
     }
