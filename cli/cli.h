@@ -181,6 +181,7 @@ void report_nodes(FILE *f, const nino_stats *s);
 void report_kernels(FILE *f, const nino_stats *s, size_t max, const nino_ceilings *c);
 void report_memory(FILE *f, const nino_stats *s);
 void report_energy(FILE *f, const nino_stats *s); // nothing without samples
+void report_statistics(FILE *f, const nino_stats *s); // those that say something
 // The tiles of the last image, of which `tile` is the first, and why; nothing unless it is a
 // NINO_EV_TILE_INFO.
 void report_tiles(FILE *f, const nino_event *tile, const char *why);

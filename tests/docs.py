@@ -184,6 +184,9 @@ class Facts:
     def schedules(self):
         return words(re.findall(r"^SCHEDULE\((\w+),", read("core/op/sched_list.h"), re.M))
 
+    def statistics(self):
+        return f"\n```text\n{self.run('help', 'statistics').strip()}\n```\n"
+
     def counters(self):
         return f"\n```text\n{self.run('help', 'counters').strip()}\n```\n"
 
