@@ -38,7 +38,7 @@ typedef struct options {
     text_list models, set, grid, against, object_info, hosts, config;
     const char *input, *output, *device, *precision, *trace, *profile, *op, *telemetry, *preview,
         *state, *worker, *fail_over, *baseline, *save, *export_file, *import_file, *schedule,
-        *listen, *token, *frontend, *images, *user, *mem_limit_text; // as --mem-limit has it
+        *listen, *token, *frontend, *images, *user, *psnr, *mem_limit_text; // as --mem-limit has it
     uint64_t max_upload, max_clients, seed, mem_limit, preview_every, preview_percent, position,
         samples, warmup, idle_end;
     bool has_seed, json, dry_run, quiet, verbose, once, markdown, bench, fast, tensors, ui, measure,
@@ -180,7 +180,7 @@ void report_nodes(FILE *f, const nino_stats *s);
 // c: how fast the device can be, for "% peak"; NULL: nobody told.
 void report_kernels(FILE *f, const nino_stats *s, size_t max, const nino_ceilings *c);
 void report_memory(FILE *f, const nino_stats *s);
-void report_energy(FILE *f, const nino_stats *s); // nothing without samples
+void report_energy(FILE *f, const nino_stats *s);     // nothing without samples
 void report_statistics(FILE *f, const nino_stats *s); // those that say something
 // The tiles of the last image, of which `tile` is the first, and why; nothing unless it is a
 // NINO_EV_TILE_INFO.

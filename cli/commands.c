@@ -335,6 +335,13 @@ static const opt doctor_opts[] = { O_MODELS,
                                    O_JSON,
                                    O_HELP,
                                    { 0 } };
+static const opt capture_opts[] = { O_MODELS, O_INPUT, O_DEVICE, O_PRECISION, O_MEM,
+                                    O_CONFIG, O_JSON,  O_QUIET,  O_HELP,      { 0 } };
+static const opt compare_opts[] = { { "psnr", 0, OPT_TEXT, FIELD(psnr), "DB",
+                                      "From so many decibels on they count as the same" },
+                                    O_JSON,
+                                    O_HELP,
+                                    { 0 } };
 static const opt config_opts[] = { { "explain", 0, OPT_FLAG, FIELD(explain), NULL,
                                      "Every value with where it comes from and what it changes" },
                                    O_DEVICE,
@@ -455,6 +462,24 @@ const command commands[] = {
       "Drivers, devices, access to GPUs, memory that GPUs share, models, room for results.\n"
       "The exit status is that of the first thing that is bad.\n",
       doctor_opts, cmd_doctor },
+    { "capture", "ls|diff|run DIR [DIR]", 2, 3,
+      "Look at debug captures, compare them, run one again",
+      "ROCM_NINODES_DEBUG=1 ninodes run WORKFLOW writes what goes into and comes out of every "
+      "node\n"
+      "into test_data/captured, with times, memory and the workflow. DIR is such a folder, one in\n"
+      "it, or a .json of one record.\n"
+      "  ls DIR    the captured nodes, in order\n"
+      "  diff A B  every tensor: NMSE, PSNR of A's range, the largest difference; and the first\n"
+      "            node that differs\n"
+      "  run DIR   run each node again on its captured pictures and latents, on the device and in\n"
+      "            the precision of the capture unless told otherwise, and compare what it gives\n"
+      "The exit status of diff and run is 1 when anything differs.\n",
+      capture_opts, cmd_capture },
+    { "compare", "A B", 2, 2, "Say how far one picture or clip is from another",
+      "PNG, JPEG, WebP, animated ones, videos: NMSE, PSNR, the largest difference, the first "
+      "pixel.\n"
+      "The exit status is 1 when they differ.\n",
+      compare_opts, cmd_compare },
     { "config", "get|set|unset [KEY] [VALUE]", 0, 3, "Print or change the settings of ninodes.conf",
       "Without words: all of them, in the form of ninodes.conf; defaults are comments.\n"
       "  get KEY         its value alone\n"

@@ -36,6 +36,8 @@ int cmd_worker(const options *o);
 int cmd_jobs(const options *o);
 int cmd_serve(const options *o);
 int cmd_doctor(const options *o);
+int cmd_capture(const options *o);
+int cmd_compare(const options *o);
 int cmd_config(const options *o);
 int cmd_demo(const options *o);
 int cmd_trace(const options *o);

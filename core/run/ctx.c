@@ -294,3 +294,9 @@ nino_results *nino_ctx_swap_results(nino_ctx *ctx, nino_results *r)
     return before;
 }
 nino_capture *nino_ctx_capture(nino_ctx *ctx) { return ctx->capture; }
+nino_capture *nino_ctx_swap_capture(nino_ctx *ctx, nino_capture *c)
+{
+    nino_capture *before = ctx->capture;
+    ctx->capture = c;
+    return before;
+}

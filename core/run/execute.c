@@ -259,7 +259,7 @@ static void print_params(nino_buf *out, const nino_gnode *n)
     nino_buf_addc(out, '}');
 }
 
-static void capture(run_state *rs, const nino_gnode *n, const char *when, nino_value *const *values,
+static void capture(run_state *rs, const nino_gnode *n, bool is_output, nino_value *const *values,
                     const nino_port *ports, double seconds)
 {
     nino_capture *c = rs->x->is_plan ? NULL : nino_ctx_capture(rs->x->ctx);
@@ -270,8 +270,19 @@ static void capture(run_state *rs, const nino_gnode *n, const char *when, nino_v
     for (int k = 0; ports && ports[k].key; k++)
         first[k] = nino_value_at(values[k], 0);
     print_params(&params, n);
-    nino_capture_node(c, n->class_type, n->id, when, first, ports, params.data ? params.data : "{}",
-                      seconds);
+    const nino_backend *be = nino_stream_backend(rs->x->stream);
+    nino_captured what = { .node_id = n->id,
+                           .class_type = n->class_type,
+                           .is_output = is_output,
+                           .values = first,
+                           .ports = ports,
+                           .params_json = params.data ? params.data : "{}",
+                           .workflow_json = rs->x->prompt_json,
+                           .device = be->info.selector,
+                           .precision = nino_precision_name(rs->x->precision),
+                           .duration_s = seconds };
+    nino_pool_stat(be->pool, &what.memory);
+    nino_capture_node(c, &what);
     nino_buf_release(&params);
 }
 
@@ -319,7 +330,7 @@ static nino_status run_turn(run_state *rs, const nino_gnode *n, node_state *s, i
         st = link_params(rs, n, turn, err);
     if (st)
         return st;
-    capture(rs, n, "input", r->in, n->def->inputs, 0);
+    capture(rs, n, false, r->in, n->def->inputs, 0);
     const nino_backend *be = nino_stream_backend(rs->x->stream);
     const uint64_t begin = nino_now_ns(), load_ns = be->load_ns, load_bytes = be->load_bytes;
     const uint64_t pause_ns = be->pause_ns;
@@ -334,7 +345,8 @@ static nino_status run_turn(run_state *rs, const nino_gnode *n, node_state *s, i
         nino_loader_tell(&r->base, (double) (nino_now_ns() - begin) * 1e-9, tell_line, r);
     if (st == NINO_ERR_NOMEM && !rs->x->is_plan)
         nino_shortage_tell(&r->base, tell_help, r);
-    capture(rs, n, "output", s->out, n->def->outputs, (double) (nino_now_ns() - begin) * 1e-9);
+    if (st == NINO_OK)
+        capture(rs, n, true, s->out, n->def->outputs, (double) (nino_now_ns() - begin) * 1e-9);
     return st;
 }
 

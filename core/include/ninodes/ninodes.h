@@ -42,6 +42,7 @@
 #include <ninodes/advice.h>
 #include <ninodes/base.h>
 #include <ninodes/bench.h>
+#include <ninodes/capture.h>
 #include <ninodes/compare.h>
 #include <ninodes/config.h>
 #include <ninodes/control.h>
