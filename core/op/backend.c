@@ -147,6 +147,14 @@ nino_status nino_backend_alloc(nino_backend *be, uint64_t bytes, nino_mem_owner 
     return st;
 }
 
+nino_status nino_backend_gather(nino_backend *be, uint64_t bytes, nino_error *err)
+{
+    nino_status st = nino_pool_gather(be->pool, bytes, err);
+    while (st == NINO_ERR_NOMEM && evict_oldest(be, bytes) > 0)
+        st = nino_pool_gather(be->pool, bytes, err);
+    return st;
+}
+
 void nino_backend_drop_made(nino_backend *be, const nino_weight *w)
 {
     nino_resident *r = w && w->is_made ? backend_find(w, be) : NULL;

@@ -47,7 +47,7 @@ const char *nino_precision_name(nino_precision p); // "auto", "fp32", "fp16", "b
 nino_results *nino_ctx_results(nino_ctx *ctx);
 // For the time of a plan: returns those that were there.
 nino_results *nino_ctx_swap_results(nino_ctx *ctx, nino_results *r);
-nino_capture *nino_ctx_capture(nino_ctx *ctx); // NULL: off
+nino_capture *nino_ctx_capture(nino_ctx *ctx);                       // NULL: off
 nino_capture *nino_ctx_swap_capture(nino_ctx *ctx, nino_capture *c); // returns the one before
 nino_gate *nino_ctx_gate(nino_ctx *ctx);
 
