@@ -166,6 +166,28 @@ static void config_rewrite(file_text *f, const char *text)
     config_add_own(f);
 }
 
+// What was written is told from now on, where nothing counts more. Old texts stay: somebody may have
+// them.
+static void config_remember(int i, const char *value, const char *path, int line)
+{
+    pthread_mutex_lock(&lock);
+    nino_config_value *now = nino_settings_at(i);
+    const bool is_own = now->source == NINO_CONFIG_DEFAULT ||
+                        (now->source == NINO_CONFIG_FILE && !strcmp(now->where, path));
+    if (is_own && !value) {
+        *now = (nino_config_value){ nino_setting_rows[i].def, NINO_CONFIG_DEFAULT, "", 0 };
+    } else if (is_own) {
+        const char *copy = strdup(value), *where = strdup(path);
+        if (copy)
+            now->text = copy;
+        if (where)
+            now->where = where;
+        now->source = NINO_CONFIG_FILE;
+        now->line = line;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
 nino_status nino_config_write(const char *key, const char *value, nino_error *err)
 {
     char path[4096], *text = NULL;
@@ -187,16 +209,8 @@ nino_status nino_config_write(const char *key, const char *value, nino_error *er
                          ? nino_fail(err, NINO_ERR_NOMEM, key, "out of memory")
                          : nino_place_save(path, f.out.data ? f.out.data : "", f.out.len, err);
     nino_buf_release(&f.out);
-    pthread_mutex_lock(&lock);
-    nino_config_value *now = nino_settings_at(i);
-    const bool is_own = now->source == NINO_CONFIG_DEFAULT ||
-                        (now->source == NINO_CONFIG_FILE && !strcmp(now->where, path));
-    char *copy = st || !value ? NULL : strdup(value), *where = copy ? strdup(path) : NULL;
-    if (!st && is_own && where)
-        *now = (nino_config_value){ copy, NINO_CONFIG_FILE, where, f.at }; // old texts stay in use
-    else if (!st && is_own && !value)
-        *now = (nino_config_value){ nino_setting_rows[i].def, NINO_CONFIG_DEFAULT, "", 0 };
-    pthread_mutex_unlock(&lock);
+    if (!st)
+        config_remember(i, value, path, f.at);
     return st;
 }
 

@@ -78,7 +78,7 @@ int nino_settings_find(const char *key)
 {
     char name[96];
     size_t n = 0;
-    for (; key[n] && n < sizeof(name) - 1; n++)
+    for (; n < sizeof(name) - 1 && key[n]; n++)
         name[n] = (char) (key[n] == '-' ? '_' : tolower((unsigned char) key[n]));
     name[n] = 0;
     for (int i = 0; i < NINO_VAR_COUNT; i++)
@@ -180,13 +180,33 @@ static void read_line(reader *r, char *line)
         r->seen[i] = r->line;
 }
 
+// Paths live as long as the process: values and complaints name them.
+static const char *keep_path(const char *path)
+{
+    static struct kept {
+        struct kept *next;
+        char path[];
+    } * all;
+    for (const struct kept *k = all; k; k = k->next)
+        if (!strcmp(k->path, path))
+            return k->path;
+    const size_t n = strlen(path) + 1;
+    struct kept *k = malloc(sizeof(*k) + n);
+    if (!k)
+        return NULL;
+    memcpy(k->path, path, n);
+    k->next = all;
+    all = k;
+    return k->path;
+}
+
 static void read_settings(const char *path, bool is_project)
 {
     char *text = NULL;
     size_t len;
     if (access(path, R_OK) || nino_file_read(path, 1 << 16, false, &text, &len, NULL))
         return;
-    reader r = { .path = strdup(path), .is_project = is_project };
+    reader r = { .path = keep_path(path), .is_project = is_project };
     for (char *at = text; at && r.path;) {
         char *end = strchr(at, '\n');
         if (end)
@@ -195,7 +215,7 @@ static void read_settings(const char *path, bool is_project)
         read_line(&r, at);
         at = end;
     }
-    free(text); // the path stays: values and complaints name it
+    free(text);
 }
 
 // base/ninodes/ninodes.conf, where base is `dir`, or `sub` of it.
@@ -232,9 +252,12 @@ void nino_settings_read(void)
     char path[4096];
     const char *all = getenv("XDG_CONFIG_DIRS");
     problem[0] = 0;
-    for (int i = 0; i < NINO_VAR_COUNT; i++)
+    for (int i = 0; i < NINO_VAR_COUNT; i++) {
+        if (value[i].source == NINO_CONFIG_FILE || value[i].source == NINO_CONFIG_VARIABLE)
+            free((char *) value[i].text); // of the time before
         if (value[i].source != NINO_CONFIG_SET)
             value[i] = (nino_config_value){ 0 };
+    }
     read_environment();
     read_settings(FILE_NAME, true);
     if (nino_settings_own_path(path, sizeof(path)))

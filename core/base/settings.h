@@ -25,7 +25,8 @@ typedef struct nino_setting_row {
 } nino_setting_row;
 extern const nino_setting_row nino_setting_rows[NINO_VAR_COUNT];
 
-// Reads the files and the environment; again: anew, but for what nino_config_set() has set.
+// Reads the files and the environment; again (tests): anew, but for what nino_config_set() has set;
+// texts of before are gone.
 void nino_settings_read(void);
 // Of a row: its text, and where it comes from; the default where nothing sets it.
 nino_config_value *nino_settings_at(int row); // config.c writes it

@@ -206,8 +206,9 @@ static int by_size(const void *a, const void *b)
 
 static double median(uint64_t *v, size_t n)
 {
+    const size_t lower = (n - 1) / 2, upper = n / 2;
     qsort(v, n, sizeof(*v), by_size);
-    return ((double) v[(n - 1) / 2] + (double) v[n / 2]) / 2;
+    return ((double) v[lower] + (double) v[upper]) / 2;
 }
 
 // Of the last jobs that are of the last one's name: the newer half against the older.
@@ -221,8 +222,9 @@ static double execution_trend(const nino_stats *s)
             ns[n++] = s->job[i % STATS_JOBS].ns;
     if (n < 4)
         return (double) NAN;
-    const double newer = median(ns + n / 2, n - n / 2);
-    return newer / median(ns, n / 2) - 1;
+    const size_t n_older = n / 2;
+    const double newer = median(ns + n_older, n - n_older);
+    return newer / median(ns, n_older) - 1;
 }
 
 // ---- the table ---------------------------------------------------------------------------------
