@@ -49,6 +49,7 @@ DEPS_test_gui := xvfb xauth dbus dbus-user-session at-spi2-core fonts-dejavu-cor
 DEPS_lint := clang-format-14 clang-tidy-14 clang-14 cppcheck git abigail-tools
 DEPS_docs := doxygen
 DEPS_gate := clang-19 lld-19 llvm-19 rocm-device-libs oclgrind
+DEPS_coverage := gcovr
 DEPS_fuzz := clang-14 llvm-14 $(if $(filter afl,$(ENGINE)),afl++)
 DEPS_bench := libopenblas-dev libdnnl-dev libclblast-dev
 DEPS := $(DEPS_core) $(DEPS_cli) $(if $(filter 1,$(CL)),$(DEPS_cl)) $(if $(filter 1,$(GUI)),$(DEPS_gui))
@@ -56,7 +57,7 @@ DEPS_check := $(DEPS) $(DEPS_test) $(if $(filter 1,$(GUI)),$(DEPS_test_gui))
 
 # A build with other flags gets another folder, so objects never mix.
 comma := ,
-flavour := $(if $(SANITIZE),-$(subst $(comma),+,$(SANITIZE)))$(if $(filter 0,$(CL)),-nocl)$(if $(filter 0,$(GUI)),-nogui)
+flavour := $(if $(SANITIZE),-$(subst $(comma),+,$(SANITIZE)))$(if $(COVERAGE),-coverage)$(if $(filter 0,$(CL)),-nocl)$(if $(filter 0,$(GUI)),-nogui)
 B ?= build$(flavour)
 
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
@@ -67,6 +68,11 @@ ifdef SANITIZE
 BASE += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
 LDFLAGS += -fsanitize=$(SANITIZE)
 export LSAN_OPTIONS := suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0
+endif
+ifdef COVERAGE
+BASE += --coverage -fprofile-update=atomic
+CFLAGS = -O0 -g
+LDFLAGS += --coverage
 endif
 
 core_SRC := $(sort $(wildcard core/*/*.c core/*/*/*.c))
@@ -141,7 +147,7 @@ lib_LIBS := $(core_LIBS) $(if $(filter 1,$(CL)),-lnettle)
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 
-.PHONY: all doc docs abi lint-abi pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-tsan check-races check-headers fuzz fuzz-run tests bench bench-all lint format install uninstall stage FORCE shots plans clocks tiles clean deps deps-check deps-long deps-lint deps-bench demo
+.PHONY: all doc docs abi lint-abi pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-bugs list-tests check-tsan check-races check-valgrind check-memory check-headers coverage coverage-run fuzz fuzz-run tests bench bench-all lint format install uninstall stage FORCE shots plans clocks tiles clean deps deps-check deps-long deps-lint deps-bench demo
 .DELETE_ON_ERROR:
 .SECONDARY:
 .DEFAULT_GOAL := all
@@ -266,10 +272,18 @@ check: deps-check
 	$(Q)$(MAKE) $(all_CPUS) --no-print-directory check-all
 check-all: all tests check-headers
 	$(Q)tests/run.py $(B) $(filter-out $(call bin,$(long_SRC)),$(tests_ALL))
+list-tests:
+	$(Q)printf '%s\n' $(filter-out $(call bin,$(long_SRC)),$(tests_ALL))
+# COUNT bugs planted one at a time, drawn by SEED: which of them do the tests notice? Hours.
+COUNT ?= 100
+SEED ?= 1
+check-bugs: deps-check
+	$(Q)tests/mutate.py $(B) --count $(COUNT) --seed $(SEED) --report $(B)/bugs.txt
 check-long: deps-long
 	$(Q)$(MAKE) $(all_CPUS) --no-print-directory all tests check-headers
 	$(Q)NINODES_TEST_LONG=1 tests/run.py $(B) $(tests_ALL)
 	$(Q)$(MAKE) --no-print-directory check-tsan TIMES=3
+	$(Q)$(MAKE) --no-print-directory check-valgrind
 # What several threads do, under ThreadSanitizer, TIMES times each: rings and readers, the socket and its viewers, worker
 # and queue, jobs that are paused and cancelled, reading ahead, the compiler's threads.
 TIMES ?= 1
@@ -279,6 +293,15 @@ race_SRC := $(addprefix tests/,unit/event/ring.c unit/event/sensor.c unit/monito
 	workflow/results.c)
 check-tsan: deps-check
 	$(Q)$(MAKE) $(all_CPUS) --no-print-directory SANITIZE=thread GUI=0 check-races
+# Units under valgrind: reads of what was never written, leaks; the socket's locks under helgrind.
+valgrind_SRC := $(foreach d,base file text media workflow document tensor event,$(filter tests/unit/$d/%,$(unit_SRC)))
+check-valgrind: deps-check
+	$(call install_packages,valgrind)
+	$(Q)$(MAKE) $(all_CPUS) --no-print-directory GUI=0 CL=0 check-memory
+check-memory: $(call bin,$(valgrind_SRC) tests/unit/monitor/serve.c)
+	$(Q)NINODES_TEST_LIMIT=3600 NINODES_TEST_UNDER='valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite --suppressions=tests/valgrind.supp' \
+		tests/run.py $(B) $(call bin,$(valgrind_SRC))
+	$(Q)NINODES_TEST_UNDER='valgrind -q --tool=helgrind --error-exitcode=9 --suppressions=tests/valgrind.supp' tests/run.py $(B) $(B)/tests/unit/monitor/serve
 check-races: $(call bin,$(filter $(race_SRC),$(test_SRC)))
 	$(Q)tests/run.py $(B) $(foreach i,$(shell seq $(TIMES)),$^)
 # A parser under an engine that looks for new ways through it, with ASan and UBSan: TIME seconds from the target's own
@@ -301,6 +324,17 @@ fuzz-run: $(foreach f,$(if $(filter all,$(FUZZ)),$(FUZZ_NAMES),$(FUZZ)),$(B)/tes
 # The part that sanitizer builds run: no scripts, no GUI.
 check-core: all tests
 	$(Q)tests/run.py $(B) $(filter-out $(call bin,$(long_SRC)),$(call bin,$(unit_SRC) $(kernel_SRC) $(fuzz_SRC) $(workflow_SRC)))
+# Which branches of the parsers the tests take, a line a file: what reads files, texts and peers.
+parser_SRC := core/base/json core/base/utf8 core/base/settings core/file/ core/text/ core/media/ core/workflow/ \
+	core/monitor/link/ core/monitor/trace/ core/serve/
+coverage: deps-check
+	$(call install_packages,$(DEPS_coverage))
+	$(Q)$(MAKE) $(all_CPUS) --no-print-directory GUI=0 CL=0 COVERAGE=1 coverage-run
+coverage_SRC := $(foreach d,base file text media workflow monitor oom fault,$(filter tests/unit/$d/%,$(unit_SRC))) $(fuzz_SRC)
+coverage-run: $(call bin,$(coverage_SRC))
+	$(Q)find $(B) -name '*.gcda' -delete
+	-$(Q)tests/run.py $(B) $^
+	$(Q)gcovr -r . --object-directory $(B) --exclude-unreachable-branches --branches $(addprefix --filter ,$(parser_SRC)) $(B) | tee $(B)/coverage.txt
 check-headers: $(headers_OK)
 
 # Every public header compiles alone, as C11 and as C++.
