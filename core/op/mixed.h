@@ -5,9 +5,9 @@
 
 // Where an op's activations are stored in mixed precision.
 typedef enum nino_mixed_rule {
-    NINO_MIXED_ASIS,    // as its sources are: it only moves values, or has types of its own
-    NINO_MIXED_BY_SIZE, // 16 bits from precision.mixed_from values an item on, else fp32
-    NINO_MIXED_WIDE     // fp32
+    NINO_MIXED_ASIS = 1, // as its sources are: it only moves values, or has types of its own
+    NINO_MIXED_BY_SIZE,  // 16 bits from precision.mixed_from values an item on, else fp32
+    NINO_MIXED_WIDE      // fp32
 } nino_mixed_rule;
 
 typedef struct nino_mixed_row {

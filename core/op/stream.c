@@ -150,6 +150,11 @@ nino_dtype nino_stream_act_type(const nino_stream *s)
 }
 nino_backend *nino_stream_backend(nino_stream *s) { return s->be; }
 nino_monitor *nino_stream_monitor(nino_stream *s) { return s->is_quiet ? NULL : s->monitor; }
+const char *nino_stream_storage(const nino_stream *s)
+{
+    const bool is_mixed = s->precision == NINO_PREC_MIXED || s->precision == NINO_PREC_MIXED_BF16;
+    return is_mixed ? "mixed" : nino_dtype_name(nino_stream_act_type(s));
+}
 void nino_stream_set_quiet(nino_stream *s, bool is_quiet) { s->is_quiet = is_quiet; }
 const volatile int *nino_stream_cancel_flag(const nino_stream *s) { return s->cancel; }
 bool nino_stream_is_plan(const nino_stream *s) { return !strcmp(s->be->impl->name, "plan"); }

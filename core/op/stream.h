@@ -52,6 +52,8 @@ nino_stream_fail(nino_stream *s, nino_status st, const char *where, const char *
 void nino_stream_clear_error(nino_stream *s);
 nino_status nino_stream_finish(nino_stream *s, nino_error *err); // waits until everything has run
 nino_dtype nino_stream_act_type(const nino_stream *s); // storage type of activations; mixed: f32
+const char *
+nino_stream_storage(const nino_stream *s); // "f32", "f16", "bf16" or "mixed", for people
 nino_precision nino_stream_precision(const nino_stream *s);       // never AUTO
 nino_precision nino_stream_asked_precision(const nino_stream *s); // as it was set: may be AUTO
 void nino_stream_set_precision(nino_stream *s,

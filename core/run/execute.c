@@ -207,7 +207,9 @@ static nino_precision second_precision(nino_precision now)
 {
     const char *word = nino_vars_get()->fallback;
     if (!strcmp(word, "bf16"))
-        return now == NINO_PREC_F16 ? NINO_PREC_BF16 : NINO_PREC_AUTO;
+        return now == NINO_PREC_F16     ? NINO_PREC_BF16
+               : now == NINO_PREC_MIXED ? NINO_PREC_MIXED_BF16
+                                        : NINO_PREC_AUTO;
     return !strcmp(word, "fp32") && now != NINO_PREC_F32 ? NINO_PREC_F32 : NINO_PREC_AUTO;
 }
 

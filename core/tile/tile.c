@@ -256,7 +256,7 @@ static nino_status run_image(job *j, int b, nino_error *err)
             return nino_fail_kind(err, NINO_ERR_RANGE, "nan", j->v->name,
                                   "%s produced values that are not finite in %s arithmetic",
                                   j->is_decode ? "decoding" : "encoding",
-                                  nino_dtype_name(nino_stream_act_type(j->s)));
+                                  nino_stream_storage(j->s));
         if (j->is_decode)
             dst[k] = fminf(fmaxf(dst[k], 0), 1);
     }

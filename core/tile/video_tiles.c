@@ -35,7 +35,7 @@ static nino_status deliver(job *j, int64_t first, nino_array *a, nino_error *err
                 return nino_fail_kind(err, NINO_ERR_RANGE, "nan", j->v->name,
                                       "%s produced values that are not finite in %s arithmetic",
                                       j->is_decode ? "decoding" : "encoding",
-                                      nino_dtype_name(nino_stream_act_type(j->s)));
+                                      nino_stream_storage(j->s));
             if (j->is_decode)
                 p[i] = fminf(fmaxf(p[i], 0), 1);
         }

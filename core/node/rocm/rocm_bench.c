@@ -108,8 +108,7 @@ static void print_report(nino_run *r, const ways *x, const nino_experiment *e, n
     nino_buf_adds(b, "ROCm SamplerCustomAdvanced Benchmark, ");
     nino_probe_date(b);
     nino_buf_addf(b, "\nDevice: %s (%s), profile %s, storage %s\n", be->info.name,
-                  be->info.selector, be->profile.name,
-                  nino_dtype_name(nino_stream_act_type(r->stream)));
+                  be->info.selector, be->profile.name, nino_stream_storage(r->stream));
     nino_buf_addf(b, "Model: %s (%s), %d steps, %d conditioning entr%s a step\n",
                   g->model->net->name, g->model->net->detail, steps > 0 ? steps : 0, entries,
                   entries == 1 ? "y" : "ies");
