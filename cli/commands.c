@@ -347,6 +347,8 @@ static const opt config_opts[] = { { "explain", 0, OPT_FLAG, FIELD(explain), NUL
                                    O_DEVICE,
                                    O_PRECISION,
                                    O_MEM,
+                                   O_INPUT,
+                                   O_PREVIEW,
                                    O_CONFIG,
                                    O_JSON,
                                    O_HELP,

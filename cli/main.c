@@ -59,7 +59,9 @@ static bool set_settings(const command *c, const options *o)
     return ok && set_one(c, "precision.mode", o->precision, "--precision") &&
            set_one(c, "device", o->device, "--device") &&
            set_one(c, "mem_limit", o->mem_limit_text, "--mem-limit") &&
-           set_one(c, "trace", o->trace, "--trace");
+           set_one(c, "trace", o->trace, "--trace") &&
+           set_one(c, "run.input", o->input, "--input") &&
+           set_one(c, "run.preview", o->preview, "--preview");
 }
 
 // Data that did not reach its reader is a failure, unless the reader left on purpose (head).

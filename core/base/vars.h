@@ -36,6 +36,17 @@ typedef enum nino_setting_scope { // which settings files may set it (settings.h
       "Fail the n-th OpenCL call (tests)")                                                         \
     X(mem_limit, "NINODES_MEM_LIMIT", NINO_SETTING_ANY, "mem_limit", "--mem-limit", "SIZE", "",    \
       "Device memory budget, e.g. 2GiB")                                                           \
+    X(input_dir, "NINODES_INPUT", NINO_SETTING_OWN, "run.input", "--input", "DIR", "input",        \
+      "Folder of input images and latents")                                                        \
+    X(output_dir, "NINODES_OUTPUT", NINO_SETTING_OWN, "run.output", "--output", "DIR", "output",   \
+      "Folder of the results")                                                                     \
+    X(preview, "NINODES_PREVIEW", NINO_SETTING_ANY, "run.preview", "--preview",                    \
+      "none|latent2rgb|taesd|auto", "none", "Pictures of the unfinished latent while sampling")    \
+    X(preview_every, "NINODES_PREVIEW_EVERY", NINO_SETTING_ANY, "run.preview_every",               \
+      "--preview-every", "1..10000", "5", "Sampler steps from one preview to the next")            \
+    X(preview_percent, "NINODES_PREVIEW_PERCENT", NINO_SETTING_ANY, "run.preview_percent",         \
+      "--preview-percent", "1..100", "5",                                                          \
+      "Percent of the sampling time that previews may take; beyond it they are left out")          \
     X(chunk_size, "NINODES_CHUNK_SIZE", NINO_SETTING_ANY, "memory.chunk_size", "", "auto|1|2|4|8", \
       "auto",                                                                                      \
       "Latent frames that a VAE of videos decodes at once, where a node does not say; auto: as "   \

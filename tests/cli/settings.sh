@@ -83,6 +83,26 @@ mkdir -p again
     "$N" config >../twice.conf) || die 'config does not read what it printed'
 cmp -s printed.conf twice.conf || die 'what config prints is not what it reads'
 
+# folders and previews of runs
+mkdir -p there
+printf '[run]\noutput = %s\n' "$PWD/there" >"$tmp/own/ninodes/ninodes.conf"
+cat >w.json <<'END'
+{"1": {"class_type": "EmptyImage", "inputs": {"width": 16, "height": 16, "batch_size": 1, "color": 0}},
+ "2": {"class_type": "SaveImage", "inputs": {"images": ["1", 0], "filename_prefix": "x"}}}
+END
+expect 0 "$N" run w.json --device ref
+[ -f there/x_00001_.png ] || die 'run.output has no effect'
+NINODES_OUTPUT=$PWD/env expect 0 "$N" run w.json --device ref
+[ -f env/x_00001_.png ] || die 'NINODES_OUTPUT has no effect'
+expect 0 "$N" run w.json --device ref --output option
+[ -f option/x_00001_.png ] || die '--output does not count most'
+printf '[run]\noutput = /\n' >ninodes.conf
+wrong '2: only your own ninodes.conf may set "run.output"'
+printf '[run]\npreview = taesd\n' >ninodes.conf
+expect 0 "$N" config --preview auto
+printed '^preview = auto$'
+rm ninodes.conf
+
 # writing the user's own
 own=$tmp/own/ninodes/ninodes.conf
 printf '# kept\n\n[precision]\nmode = fp32 # old\n' >"$own"
