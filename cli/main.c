@@ -57,7 +57,7 @@ static bool set_settings(const command *c, const options *o)
         ok = equals && set_one(c, key, equals + 1, "--config");
     }
     return ok && set_one(c, "precision.mode", o->precision, "--precision") &&
-           set_one(c, "device", o->device, "--device") &&
+           set_one(c, "device", o->device, "--device") && set_one(c, "gemm", o->gemm, "--gemm") &&
            set_one(c, "mem_limit", o->mem_limit_text, "--mem-limit") &&
            set_one(c, "trace", o->trace, "--trace") &&
            set_one(c, "run.input", o->input, "--input") &&
