@@ -171,7 +171,6 @@ static const opt plan_opts[] = { { "profile", 0, OPT_TEXT, FIELD(profile), "NAME
                                  O_PRECISION,
                                  O_MEM,
                                  O_CONFIG,
-                                 O_CONFIG,
                                  O_JSON,
                                  O_VERBOSE,
                                  O_HELP,
