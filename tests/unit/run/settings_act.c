@@ -6,6 +6,7 @@
 #include "core/op/device/device.h"
 #include "core/op/profile.h"
 #include "core/op/stream.h"
+#include "core/run/job_settings.h"
 #include "core/tile/fit.h"
 #include "tests/flow_vae.h"
 #include "tests/random_wan.h"
@@ -322,6 +323,20 @@ static int tidied_after(void)
     return bits;
 }
 
+// Of a job that says nothing: steps between previews, percent of the time, and the kind.
+static int previews(void)
+{
+    nino_error err;
+    const nino_log log = { 0 };
+    char path[] = "/tmp/p.png";
+    nino_settings *s = nino_settings_create(NULL, NULL, path, &log, &err);
+    CHECK_OK(s ? NINO_OK : err.code, err);
+    const int sum = s->previews.every + (int) (s->previews.share * 1000 + 0.5) +
+                    (s->previews.kind == NINO_PREVIEW_AUTO ? 1 : 0);
+    nino_settings_destroy(&s);
+    return sum;
+}
+
 static void check_devices(void)
 {
     CHECK(in_child(type_on_gfx1151, NULL, NULL) == NINO_F16);
@@ -330,6 +345,10 @@ static void check_devices(void)
     CHECK(in_child(type_on_a_cpu, "NINODES_ROCM_PREFERRED", "bf16") == NINO_F32);
     CHECK(!in_child(keeps_scores, NULL, NULL));
     CHECK(in_child(keeps_scores, "NINODES_ATTENTION_OPTIMIZATION", "false"));
+    CHECK(in_child(previews, NULL, NULL) == 5 + 50);
+    CHECK(in_child(previews, "NINODES_PREVIEW_EVERY", "7") == 7 + 50);
+    CHECK(in_child(previews, "NINODES_PREVIEW_PERCENT", "12") == 5 + 120);
+    CHECK(in_child(previews, "NINODES_PREVIEW", "auto") == 5 + 50 + 1);
     CHECK(!in_child(save_tuning, NULL, NULL));
     CHECK(in_child(takes_tuning, NULL, NULL));
     CHECK(!in_child(takes_tuning, "NINODES_KERNEL_TUNING", "false"));
