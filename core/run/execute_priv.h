@@ -57,6 +57,11 @@ void nino_exec_release_nodes(run_state *rs);
 void nino_exec_choose(run_state *rs, nino_planned *out);
 // A run for which there was too little memory: how much would have done, and for which node.
 void nino_exec_name_least(const nino_planned *p, nino_error *err);
+// ---- execute_error.c: precision.measure_error
+// The node has given s->out in 16 bits, by ops since n_ops: runs it once more in f32, and tells how
+// far its latents and pictures are from those.
+void nino_exec_measure_error(run_state *rs, const nino_gnode *n, node_state *s, node_run *r,
+                             uint64_t n_ops);
 
 // ---- execute_decide.c: which nodes run
 // The link of an input port that the node looks at; node < 0: none.

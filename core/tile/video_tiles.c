@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/time.h"
+#include "core/base/vars.h"
 #include "core/op/backend.h"
 #include "core/tile/tile_way.h"
 
@@ -35,7 +36,7 @@ static nino_status deliver(job *j, int64_t first, nino_array *a, nino_error *err
                 return nino_fail_kind(err, NINO_ERR_RANGE, "nan", j->v->name,
                                       "%s produced values that are not finite in %s arithmetic",
                                       j->is_decode ? "decoding" : "encoding",
-                                      nino_dtype_name(nino_stream_act_type(j->s)));
+                                      nino_stream_storage(j->s));
             if (j->is_decode)
                 p[i] = fminf(fmaxf(p[i], 0), 1);
         }
@@ -178,33 +179,29 @@ static nino_array *end_piece(job *j, nino_tensor *y, int64_t i, int64_t n, int64
     e.u.chunk.peak_bytes = nino_pool_take_window_peak(nino_stream_backend(j->s)->pool);
     if (a)
         nino_monitor_publish(nino_stream_monitor(j->s), &e);
+    nino_tidy_after(j->s, i);
     nino_scope_end(j->s);
     if (!a)
         nino_stream_status(j->s, err);
     return a;
 }
 
-// Frames that go in as piece i of a causal VAE: what makes a latent frame, or several after the first.
+// Frames that go in as piece i of a causal VAE: what makes a latent frame; of a decode some of those.
 static void cut_piece(const job *j, int64_t i, int64_t *first, int64_t *n)
 {
-    const int64_t tc = j->is_decode ? 1 : j->v->time_factor, step = tc * j->piece;
-    const int64_t lead = j->v->pads_end ? tc : 1; // of the clip's first piece
-    *first = i ? lead + (i - 1) * step : 0;
-    *n = i ? step : lead;
+    const int64_t tc = j->is_decode ? j->piece : j->v->time_factor;
+    const int64_t lead = j->is_decode || j->v->pads_end ? tc : 1; // of the clip's first piece
+    *first = i ? lead + (i - 1) * tc : 0;
+    *n = i ? tc : lead;
     *n = *first + *n > j->n_in ? j->n_in - *first : *n;
 }
 
-static int64_t count_pieces(const job *j)
-{
-    const int64_t tc = j->is_decode ? 1 : j->v->time_factor;
-    const int64_t rest = (j->n_in - 1) / tc; // latent frames after the first
-    return 1 + (rest + j->piece - 1) / j->piece;
-}
-
-// Causal: so many latent frames at a time, what they give does not depend on it.
+// Causal: a latent frame at a time, or as many as memory.chunk_size says or the planner chose; what
+// they give does not depend on it.
 static nino_status stream_tile(job *j, int ix, int iy, nino_error *err)
 {
-    const int64_t tc = j->v->time_factor, pieces = count_pieces(j);
+    const int64_t tc = j->v->time_factor, step = j->is_decode ? j->piece : tc;
+    const int64_t pieces = 1 + (j->n_in - 1) / step;
     nino_status st = NINO_OK;
     int64_t done = 0;
     nino_vae_clip clip;
@@ -216,10 +213,9 @@ static nino_status stream_tile(job *j, int ix, int iy, nino_error *err)
         nino_tensor *y = nino_vae_clip_next(j->s, &clip, video_tiles_upload(j, ix, iy, first, n));
         nino_array *a = end_piece(j, y, i, pieces, done, nino_vae_clip_bytes(&clip), err);
         const int64_t frames = a ? a->shape.dim[0] : 0;
-        const int64_t due = !i ? 1 : j->is_decode ? n * tc : (n + tc - 1) / tc;
         if (!a)
             st = nino_stream_status(j->s, NULL);
-        else if (frames != due)
+        else if (frames != (j->is_decode ? n * tc - (i ? 0 : tc - 1) : 1))
             st = nino_fail(err, NINO_ERR_DEVICE, j->v->name, "a piece gave %lld frames",
                            (long long) frames);
         else
@@ -486,11 +482,11 @@ static void video_tiles_take(job *j, const nino_tile_way *w, int asked)
 {
     nino_taken *t = nino_stream_taken(j->s);
     const int f = j->v->factor, chunk = nino_stream_choice(j->s)->chunk;
-    const int frames = (int) (j->is_decode ? j->n_in : j->n_out);
-    j->piece = 1;
-    if (j->v->decode_next && frames > 2 && !j->p->tile.one_by_one) {
-        t->chunk_most = frames - 1;
-        j->piece = chunk > 1 ? (chunk < frames - 1 ? chunk : frames - 1) : 1;
+    const bool is_set = strcmp(nino_vars_get()->chunk_size, "auto") != 0;
+    j->piece = nino_vae_piece(j->v, j->is_decode);
+    if (!is_set && j->is_decode && j->v->decode_next && j->n_in > 2 && !j->p->tile.one_by_one) {
+        t->chunk_most = (int) j->n_in;
+        j->piece = chunk > 1 ? (chunk < t->chunk_most ? chunk : t->chunk_most) : 1;
         t->chunk = (int) j->piece;
     }
     const bool is_whole = w->tile >= j->w && w->tile >= j->h;
