@@ -37,13 +37,13 @@ typedef struct options {
     int n_args;
     text_list models, set, grid, against, object_info, hosts;
     const char *input, *output, *device, *precision, *trace, *profile, *op, *telemetry, *preview,
-        *state, *worker, *fail_over, *baseline, *save, *export_file, *import_file, *schedule,
-        *listen, *token, *frontend, *images, *user, *shard, *parts, *queue;
+        *state, *worker, *fail_over, *baseline, *save, *export_file, *import_file, *schedule, *gemm,
+        *listen, *token, *frontend, *images, *user, *program, *call, *shard, *parts, *queue;
     uint64_t max_upload, max_clients, seed, mem_limit, preview_every, preview_percent, position,
         samples, warmup, idle_end, claim_after, return_max;
     bool has_seed, json, dry_run, quiet, verbose, once, markdown, bench, fast, tensors, ui, measure,
         no_profile, no_metadata, help, resume, front, wait, after, gui, advise, csv, reset, metrics,
-        watch, joins;
+        watch, source, code, replay, sweep, joins;
 } options;
 
 typedef enum opt_kind {

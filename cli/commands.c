@@ -57,6 +57,12 @@
         "no-metadata", 0, OPT_FLAG, FIELD(no_metadata), NULL,                                      \
             "Put neither the workflow nor a profile into the files that are written"               \
     }
+#define O_GEMM                                                                                     \
+    {                                                                                              \
+        "gemm", 0, OPT_WORD, FIELD(gemm), "auto|native|clblast",                                   \
+            "Who multiplies the matrices of linear layers (default NINODES_GEMM, else auto: as "   \
+            "tuned)"                                                                               \
+    }
 #define O_MEM                                                                                      \
     {                                                                                              \
         "mem-limit", 0, OPT_SIZE, FIELD(mem_limit), "SIZE",                                        \
@@ -95,6 +101,7 @@ static const opt run_opts[] = {
       "Run once for each value; given twice, for each pair; 1..5 or 1..9:2 is a range" },
     { "device", 'd', OPT_TEXT, FIELD(device), "SEL[,SEL]...",
       "cl, cl:N, cl:NAME or ref; several share the items of batches and the cells of a grid" },
+    O_GEMM,
     O_PRECISION,
     O_MEM,
     O_PREVIEW,
@@ -154,6 +161,7 @@ static const opt plan_opts[] = { { "profile", 0, OPT_TEXT, FIELD(profile), "NAME
                                  O_SET,
                                  O_SEED,
                                  O_DEVICE,
+                                 O_GEMM,
                                  O_PRECISION,
                                  O_MEM,
                                  O_JSON,
@@ -193,6 +201,7 @@ static const opt nodes_opts[] = { O_JSON,
                                   { 0 } };
 static const opt selftest_opts[] = {
     O_DEVICE,
+    O_GEMM,
     { "op", 0, OPT_TEXT, FIELD(op), "TEXT", "Only cases whose name contains TEXT" },
     { "seed", 0, OPT_NUMBER, FIELD(seed), "N", "Seed of the inputs" },
     { "bench", 0, OPT_FLAG, FIELD(bench), NULL, "Time the cases" },
@@ -217,6 +226,7 @@ static const opt bench_opts[] = {
       "Exit with 7 when it is slower by more than that, beyond doubt" },
     { "csv", 0, OPT_FLAG, FIELD(csv), NULL, "Comma-separated values" },
     O_DEVICE,
+    O_GEMM,
     O_MODELS,
     O_INPUT,
     O_INFO,
@@ -226,6 +236,26 @@ static const opt bench_opts[] = {
     O_SEED,
     O_JSON,
     O_QUIET,
+    O_HELP,
+    { 0 }
+};
+static const opt kernel_opts[] = {
+    { "trace", 0, OPT_TEXT, FIELD(trace), "FILE",
+      "The run that launched it, as run --trace wrote it" },
+    { "source", 0, OPT_FLAG, FIELD(source), NULL, "Print its source, as it was compiled" },
+    { "code", 0, OPT_FLAG, FIELD(code), NULL,
+      "Print its machine code for gfx1151 with registers and occupancy (needs clang)" },
+    { "replay", 0, OPT_FLAG, FIELD(replay), NULL, "Measure the call that it was launched for" },
+    { "sweep", 0, OPT_FLAG, FIELD(sweep), NULL,
+      "Measure it in turn with every way in which its schedule could cut it" },
+    { "program", 0, OPT_TEXT, FIELD(program), "TEXT", "Its program, in place of the trace's" },
+    { "call", 0, OPT_TEXT, FIELD(call), "TEXT", "Its call, in place of the trace's" },
+    { "samples", 'n', OPT_NUMBER, FIELD(samples), "N", "Rounds of measurements (default 12)" },
+    { "schedule", 0, OPT_TEXT, FIELD(schedule), "NAME", "Measure with another schedule" },
+    O_DEVICE,
+    O_JSON,
+    O_QUIET,
+    O_VERBOSE,
     O_HELP,
     { 0 }
 };
@@ -260,6 +290,7 @@ static const opt worker_opts[] = {
     O_INFO,
     { "output", 'o', OPT_TEXT, FIELD(output), "DIR", "Folder of the results" },
     O_DEVICE,
+    O_GEMM,
     O_PRECISION,
     O_MEM,
     O_PREVIEW,
@@ -305,6 +336,7 @@ static const opt serve_opts[] = {
     O_INFO,
     { "output", 'o', OPT_TEXT, FIELD(output), "DIR", "Folder of the results" },
     O_DEVICE,
+    O_GEMM,
     O_PRECISION,
     O_MEM,
     { "preview", 0, OPT_WORD, FIELD(preview), "none|latent2rgb|taesd|auto",
@@ -366,6 +398,7 @@ static const opt demo_opts[] = {
     O_SET,
     O_SEED,
     O_DEVICE,
+    O_GEMM,
     O_PRECISION,
     O_PREVIEW,
     { "advise", 0, OPT_FLAG, FIELD(advise), NULL,
@@ -429,10 +462,21 @@ const command commands[] = {
       "it in turn with itself so set, 8 times each (-n), and says what that changes a picture,\n"
       "with its confidence, and whether the results are the same.\n",
       bench_opts, cmd_bench },
+    { "kernel", "NAME", 1, 1, "Look into one kernel of a run: peers, source, machine code, speed",
+      "Without --source, --code, --replay and --sweep: what it was launched for longest, what the\n"
+      "driver says of it, and the launches of the same op beside it (-v: with their calls).\n"
+      "--replay makes that call once more with random inputs, alone, 12 times (-n), and prints "
+      "what\n"
+      "its kernels took on the device. --sweep does so in turn with each value that ninodes tune\n"
+      "chooses among. A program is SCHEDULE FILE OPTIONS, a call OP TYPE:SHAPE... ATTRIBUTES:\n"
+      "  ninodes kernel gemm --call \"linear f16:77x768 weight=f16:3072 bias act=gelu\" --replay\n",
+      kernel_opts, cmd_kernel },
     { "tune", "", 0, 0, "Choose how a device's work is cut, by measuring",
       "Takes about a minute and needs the device for itself. Only what changes no bit of a result\n"
-      "is tuned, and only what is faster beyond doubt is kept: for this device, its driver and\n"
-      "this version. The gain is measured anew after choosing.\n",
+      "is tuned, but for the engines of linear layers of few (up to 16), of less than 256 and of\n"
+      "more rows: 1 is our kernels, 2 CLBlast, which adds in another order (NINODES_GEMM=native\n"
+      "leaves them out). Only what is faster beyond doubt is kept: for this device, its driver\n"
+      "and this version. The gain is measured anew after choosing.\n",
       tune_opts, cmd_tune },
     { "monitor", "[PID|SOCKET|JOB|TRACE]", 0, 1,
       "Watch a run of this machine (default: the newest), or look at a trace",

@@ -31,6 +31,7 @@ int cmd_bench(const options *o);
 // slower. Both return an exit code.
 int bench_workflow(const options *o, nino_bench_result *r);
 int bench_against(const options *o, double limit);
+int cmd_kernel(const options *o);
 int cmd_tune(const options *o);
 int cmd_monitor(const options *o);
 int cmd_worker(const options *o);

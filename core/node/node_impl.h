@@ -83,6 +83,8 @@ typedef struct nino_preview_settings {
     char *path; // where previews go; its folder is temp_dir(), which may not exist yet
 } nino_preview_settings;
 
+typedef bool nino_fits_fn(const nino_weights *w);
+
 // What nodes ask of those who run them. Every nino_ctx begins with a pointer to such a table, so
 // node/ knows nothing of run/, which fills it in (core/run/services.c).
 typedef struct nino_services {
@@ -109,6 +111,10 @@ typedef struct nino_services {
     // Names available in a folder kind, sorted, "sub/name" for sub-folders; malloc'd
     // NULL-terminated array, one free().
     char **(*list_models)(const nino_ctx *ctx, const char *kind);
+    // The first file of these folder kinds (NULL-terminated), by name, whose header fits: *kind is
+    // one of them, *name malloc'd. NINO_ERR_MISSING, kind "missing_file": `what` is not there.
+    nino_status (*find_model)(const nino_ctx *ctx, const char *const *kinds, nino_fits_fn *fits,
+                              const char *what, const char **kind, char **name, nino_error *err);
     // The tokenizer of a kind from the model folders ("tokenizers/clip", "tokenizers/t5") or a
     // ComfyUI checkout beside one; loaded once. NINO_ERR_MISSING lists every place looked at. Unref
     // it.
