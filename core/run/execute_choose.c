@@ -7,8 +7,11 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/time.h"
 #include "core/op/device/device.h"
 #include "core/op/plan/plan.h"
+
+#define LONG 2 // seconds: from there on it is said what the run was waiting for
 
 typedef struct chooser {
     const run_state *real;
@@ -102,7 +105,11 @@ void nino_exec_choose(run_state *rs, nino_planned *out)
                             .profile = &device->profile,
                             .n_nodes = x->g->n_nodes,
                             .may_narrow = nino_exec_may_narrow(x, &device->profile) };
+    const uint64_t start = nino_now_ns();
     const nino_status st = nino_planner_choose(&w, mem.budget, out, NULL);
+    const double seconds = (double) (nino_now_ns() - start) * 1e-9;
+    if (seconds > LONG)
+        nino_exec_say(x, NINO_LOG_INFO, "planning took %.1f s for %d ways", seconds, out->walks);
     if (st == NINO_OK && out->fits) {
         nino_outcome last = { .node = NULL };
         c.programs = &programs;

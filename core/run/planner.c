@@ -348,7 +348,7 @@ static uint64_t search_least(search *s, char *node, size_t size)
     uint64_t lo = 0, hi;
     if (lean_walk(s, 0, &e))
         return 0; // memory is not what it lacks
-    for (hi = s->out.peak; lean_walk(s, hi, &e) && hi < UINT64_MAX / 2; hi += hi / 2) {
+    for (hi = s->out.peak + TENTH; lean_walk(s, hi, &e) && hi < UINT64_MAX / 2; hi += hi / 2) {
         lo = hi;
         snprintf(node, size, "%.*s", (int) strcspn(e.where, ":"), e.where);
     }
