@@ -22,7 +22,8 @@ static void *create_arena(void *priv, uint64_t bytes, nino_error *err)
 {
     (void) priv;
     (void) err;
-    return aligned_alloc(256, (size_t) bytes);
+    return aligned_alloc(256,
+                         ((size_t) bytes + 255) / 256 * 256); // arenas of one tensor are smaller
 }
 static void destroy_arena(void *priv, void *handle)
 {

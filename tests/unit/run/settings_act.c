@@ -97,10 +97,10 @@ static outcome run(const char *flow, const char *variable, const char *value)
         _exit(0);
     }
     int status = 0;
+    close(fd[1]); // a child that dies ends the pipe
     CHECK(read(fd[0], &o, sizeof(o)) == (ssize_t) sizeof(o));
     CHECK(waitpid(pid, &status, 0) == pid && !status);
     close(fd[0]);
-    close(fd[1]);
     return o;
 }
 
