@@ -1,4 +1,5 @@
 // Programs: source (built in or from a folder) + options -> kernels; through the binary cache.
+#include "cl/blas.h"
 #include "cl/cl_schedule.h"
 #include "cl/runtime.h"
 
@@ -167,8 +168,9 @@ struct nino_cl_build {
     struct nino_cl_program *program; // owned until it is in the list
     nino_cl_key key;
     char options[1024];
-    bool is_known;  // the driver has it in a cache of its own
-    bool has_stage; // who watches has been told
+    cl_int (*work)(nino_cl *cl); // in place of a program; NULL: there is one
+    bool is_known;               // the driver has it in a cache of its own
+    bool has_stage;              // who watches has been told
     pthread_t thread;
     bool has_thread;
     pthread_mutex_t lock; // of what follows
@@ -196,8 +198,9 @@ static void program_destroy(const nino_cl *cl, struct nino_cl_program *p)
 static void *run_compiler(void *priv)
 {
     struct nino_cl_build *b = priv;
-    const cl_int e =
-        OCL(clBuildProgram, b->program->handle, 1, &b->cl->dev->id, b->options, NULL, NULL);
+    const cl_int e = b->work ? b->work(b->cl)
+                             : OCL(clBuildProgram, b->program->handle, 1, &b->cl->dev->id,
+                                   b->options, NULL, NULL);
     pthread_mutex_lock(&b->lock);
     b->e = e;
     b->is_done = true;
@@ -242,6 +245,12 @@ static nino_status take_build(nino_cl *cl, nino_error *err)
     struct nino_cl_build *b = cl->build;
     struct nino_cl_program *p = b->program;
     nino_status st = NINO_OK;
+    if (b->work) {
+        cl->is_blas_ready = !b->e;
+        st = b->e ? nino_cl_blas_fail(cl, b->e, err) : NINO_OK;
+        build_destroy(&cl->build);
+        return st;
+    }
     log_build(cl, p->handle, p->file, b->e ? NINO_LOG_ERROR : NINO_LOG_DEBUG);
     if (b->e && nino_cl_room_explain(cl, err)) {
         st = NINO_ERR_IO;
@@ -312,6 +321,38 @@ static nino_status compile(nino_cl *cl, struct nino_cl_build *b, nino_error *err
     return st;
 }
 
+static struct nino_cl_build *build_create(nino_cl *cl, const char *file, const char *defs)
+{
+    struct nino_cl_build *b = calloc(1, sizeof(*b));
+    if (!b)
+        return NULL;
+    b->cl = cl;
+    pthread_mutex_init(&b->lock, NULL);
+    pthread_cond_init(&b->changed, NULL);
+    b->program = calloc(1, sizeof(*b->program));
+    if (b->program && (b->program->file = strdup(file)) && (b->program->defs = strdup(defs)))
+        return b;
+    build_destroy(&b);
+    return NULL;
+}
+
+nino_status nino_cl_build_other(nino_cl *cl, const char *name, cl_int (*work)(nino_cl *),
+                                nino_error *err)
+{
+    nino_status st = nino_cl_build_settle(cl, err);
+    if (st || cl->is_blas_ready) // one that a cancel has left
+        return st;
+    struct nino_cl_build *b = build_create(cl, name, "");
+    if (!b)
+        return nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
+    const uint64_t begin = nino_now_ns();
+    b->work = work;
+    st = compile(cl, b, err);
+    cl->be.build_ns += nino_now_ns() - begin;
+    cl->be.n_builds++;
+    return st;
+}
+
 // From the binary cache or by compiling; takes b.
 static nino_status build_source(nino_cl *cl, struct nino_cl_build *b, const char *const source[3],
                                 nino_error *err)
@@ -346,21 +387,6 @@ static nino_status build_source(nino_cl *cl, struct nino_cl_build *b, const char
         return compile(cl, b, err);
     build_destroy(&b);
     return st;
-}
-
-static struct nino_cl_build *build_create(nino_cl *cl, const char *file, const char *defs)
-{
-    struct nino_cl_build *b = calloc(1, sizeof(*b));
-    if (!b)
-        return NULL;
-    b->cl = cl;
-    pthread_mutex_init(&b->lock, NULL);
-    pthread_cond_init(&b->changed, NULL);
-    b->program = calloc(1, sizeof(*b->program));
-    if (b->program && (b->program->file = strdup(file)) && (b->program->defs = strdup(defs)))
-        return b;
-    build_destroy(&b);
-    return NULL;
 }
 
 // What a driver is given of a program. Owns the texts.

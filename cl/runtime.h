@@ -131,6 +131,10 @@ bool nino_cl_builds_at_launch(const nino_cl *cl);
 uint32_t nino_cl_stage_launch(nino_cl *cl, const nino_cl_kernel *k); // begins NINO_STAGE_LAUNCH
 // Waits for a build that a cancel has left; a later cancel ends the wait too.
 nino_status nino_cl_build_settle(nino_cl *cl, nino_error *err);
+// Work on the compiler's thread that is no program of ours, in a stage of that name; its result becomes
+// is_blas_ready.
+nino_status nino_cl_build_other(nino_cl *cl, const char *name, cl_int (*work)(nino_cl *),
+                                nino_error *err);
 void nino_cl_programs_release(nino_cl *cl);         // waits for it in any case
 extern const nino_cl_text nino_cl_shared_kernels[]; // cl/kernels.c
 
@@ -173,7 +177,8 @@ enum { NINO_CL_SILENCE_S = 120, NINO_CL_FIRST_S = 600 };
 // A command that has been enqueued with an event.
 typedef struct nino_cl_pending {
     cl_event event;
-    void *host; // freed when the command is done
+    cl_event begun; // of a marker before it, for times; NULL: it is one kernel or copy
+    void *host;     // freed when the command is done
     size_t host_bytes;
     nino_monitor *monitor;        // NULL: not recorded
     nino_event ev;                // filled but for times
@@ -255,6 +260,7 @@ struct nino_cl {
         *listing; // launches only add their program to it, and there is no device; NULL: none
     nino_log log;
     uint64_t local_bytes; // of a compute unit
+    bool is_blas_ready;   // it has compiled its kernels
     bool is_lost;         // the driver failed in a way that nothing recovers from; no further calls
 };
 

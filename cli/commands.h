@@ -19,6 +19,7 @@ bool completion_print(FILE *f, const char *shell, const char *of);
 
 // One a command: its exit code.
 int cmd_run(const options *o);
+int cmd_gather(const options *o);
 int cmd_plan(const options *o);
 int cmd_convert(const options *o);
 int cmd_inspect(const options *o);

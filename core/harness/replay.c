@@ -51,7 +51,7 @@ static void list_settings(replay *x)
     r->n_settings = 1;
     for (const nino_tune_row *row = nino_tune_rows; row->name && x->p->sweep && is_product; row++) {
         const int now = *nino_tune_field(&x->now, row);
-        if (!nino_tune_fits(&x->be->profile, row) || row->is_winograd != is_wino)
+        if (!row->tunes || !nino_tune_fits(&x->be->profile, row) || row->is_winograd != is_wino)
             continue;
         for (int i = 0; i < NINO_MAX_TUNE_VALUES && row->value[i]; i++) {
             if (row->value[i] == (now ? now : row->standard) || r->n_settings == NINO_MAX_SETTINGS)

@@ -8,7 +8,7 @@ enum { NINO_MAX_TUNE_VALUES = 6 };
 typedef struct nino_tune_row {
     const char *name;
     size_t offset;    // into nino_tuning
-    unsigned tunes;   // NINO_TUNES_..., which schedules must go by
+    unsigned tunes;   // NINO_TUNES_..., which schedules must go by; 0: an engine, for all of them
     bool is_winograd; // only where Winograd is used
     int standard;
     int value[NINO_MAX_TUNE_VALUES]; // 0 ends them; the standard is among them

@@ -187,8 +187,26 @@ static GtkWidget *make_bar(Runs *r)
     return bar;
 }
 
+static void runs_export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
+{
+    (void) view;
+    g_autoptr(GPtrArray) list = nino_kept_list();
+    for (guint i = 0; i < list->len; i++) {
+        const NinoKept *k = g_ptr_array_index(list, i);
+        g_autofree char *path = nino_kept_path(k->id);
+        const NinoCell cells[] = { { "kept_at", NULL, (double) k->at },
+                                   { "name", k->name, 0 },
+                                   { "workflow", k->title, 0 },
+                                   { "seconds", NULL, k->seconds },
+                                   { "records", NULL, (double) k->n_records },
+                                   { "trace", path, 0 } };
+        row(user, cells, G_N_ELEMENTS(cells));
+    }
+}
+
 static GtkWidget *new_runs_view(NinoRun *run)
 {
+    static const NinoViewExport x = { .rows = runs_export_rows };
     Runs *r = g_new0(Runs, 1);
     (void) run; // what is shown is of other runs
     r->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
@@ -214,6 +232,7 @@ static GtkWidget *new_runs_view(NinoRun *run)
     g_signal_connect_swapped(r->box, "map", G_CALLBACK(runs_fill), r);
     nino_kept_watch(r->box, on_runs_changed);
     on_runs_selected(r);
+    nino_view_set_export(r->box, &x);
     return r->box;
 }
 
