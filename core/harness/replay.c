@@ -286,11 +286,7 @@ nino_status nino_kernel_source(const char *text, char **source, char **options, 
 {
     program p = { .file = NULL };
     const nino_status st = split(text, &p, err);
-    if (st)
-        return st;
-    if (!nino_cl_provider)
-        return nino_fail(err, NINO_ERR_UNSUPPORTED, text, "this library has no OpenCL kernels");
-    return nino_cl_provider->source(p.schedule, p.file, p.options, source, options, err);
+    return st ? st : nino_device_source(p.schedule, p.file, p.options, source, options, err);
 }
 
 nino_status nino_kernel_ask(const char *device, const char *cache_dir, const char *text,
