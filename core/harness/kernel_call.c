@@ -23,13 +23,15 @@ static const struct attribute {
     {                                                                                              \
 #field, kind, offsetof(nino_op_attr, field)                                                \
     }
-    A(act, IS_ACT),         A(kernel, IS_INT),      A(stride, IS_INT),        A(pad, IS_PAD),
-    A(upsample2x, IS_BOOL), A(each_image, IS_BOOL), A(pad_t, IS_INT),         A(stride_t, IS_INT),
-    A(fold_t, IS_INT),      A(fold_s, IS_INT),      A(is_up, IS_BOOL),        A(groups, IS_INT),
-    A(eps, IS_FLOAT),       A(heads, IS_INT),       A(keeps_scores, IS_BOOL), A(scale, IS_FLOAT),
-    A(shift, IS_FLOAT),     A(axis, IS_INT),        A(start, IS_I64),         A(filter, IS_FILTER),
-    A(x0, IS_INT),          A(y0, IS_INT),          A(feather_x, IS_INT),     A(feather_y, IS_INT),
-    A(sides, IS_INT),
+    A(act, IS_ACT),        A(kernel, IS_INT),      A(stride, IS_INT),
+    A(pad, IS_PAD),        A(upsample2x, IS_BOOL), A(each_image, IS_BOOL),
+    A(pad_t, IS_INT),      A(stride_t, IS_INT),    A(fold_t, IS_INT),
+    A(fold_s, IS_INT),     A(is_up, IS_BOOL),      A(groups, IS_INT),
+    A(eps, IS_FLOAT),      A(heads, IS_INT),       A(keeps_scores, IS_BOOL),
+    A(is_causal, IS_BOOL), A(scale, IS_FLOAT),     A(shift, IS_FLOAT),
+    A(axis, IS_INT),       A(start, IS_I64),       A(filter, IS_FILTER),
+    A(x0, IS_INT),         A(y0, IS_INT),          A(feather_x, IS_INT),
+    A(feather_y, IS_INT),  A(sides, IS_INT),
 #undef A
 };
 enum { ATTRIBUTES = sizeof(attributes) / sizeof(attributes[0]) };
