@@ -244,7 +244,7 @@ static const opt kernel_opts[] = {
       "The run that launched it, as run --trace wrote it" },
     { "source", 0, OPT_FLAG, FIELD(source), NULL, "Print its source, as it was compiled" },
     { "code", 0, OPT_FLAG, FIELD(code), NULL,
-      "Print its machine code for gfx1151 with registers and occupancy (needs clang)" },
+      "Print its machine code for gfx1151, or of what does the call there (needs clang)" },
     { "replay", 0, OPT_FLAG, FIELD(replay), NULL, "Measure the call that it was launched for" },
     { "sweep", 0, OPT_FLAG, FIELD(sweep), NULL,
       "Measure it in turn with every way in which its schedule could cut it" },

@@ -123,6 +123,16 @@ static void put_permutation(writer *w, const nino_op_desc *d)
         call_put(w, "%s%d", i ? "x" : " perm=", d->attr.perm[i]);
 }
 
+// In as few digits as give the same float.
+static void put_float(writer *w, const char *name, double v)
+{
+    char text[32];
+    nino_snprintf(text, sizeof(text), "%.6g", v);
+    if ((float) nino_strtod(text, NULL) != (float) v) // NOLINT: exactly so
+        nino_snprintf(text, sizeof(text), "%.9g", v);
+    call_put(w, " %s=%s", name, text);
+}
+
 const char *nino_call_write(char buf[NINO_CALL_TEXT], const nino_op_desc *d)
 {
     writer w = { .buf = buf };
@@ -145,8 +155,10 @@ const char *nino_call_write(char buf[NINO_CALL_TEXT], const nino_op_desc *d)
             continue;
         if (attributes[i].kind == IS_ACT)
             call_put(&w, " act=%s", nino_act_name(d->attr.act));
+        else if (attributes[i].kind == IS_FLOAT)
+            put_float(&w, attributes[i].name, v);
         else
-            call_put(&w, " %s=%.9g", attributes[i].name, v);
+            call_put(&w, " %s=%.0f", attributes[i].name, v);
     }
     if (w.n >= NINO_CALL_TEXT)
         *buf = 0;
