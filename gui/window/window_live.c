@@ -50,6 +50,8 @@ void nino_window_keep_run(NinoWindow *w)
     if (!w->keep_timer)
         return;
     g_clear_handle_id(&w->keep_timer, g_source_remove);
+    if (w->measuring) // of runs that are alike the last one is enough
+        return;
     if (!nino_kept_add(w->records, &error) && error)
         nino_window_log(w, error->message);
 }
