@@ -32,8 +32,9 @@ if ! "$N" devices | grep -q '^cl:'; then
     echo "  part skipped: programs, without an OpenCL device"
     exit 0
 fi
+expect 0 "$N" run data/tiny/decode.json $TINY -d cl -q -o "$tmp/out_cl" --trace "$tmp/cl.ninotrace"
+expect 0 "$N" trace convert "$tmp/cl.ninotrace" "$tmp/cl.json"
 for form in ninotrace json; do
-    expect 0 "$N" run data/tiny/decode.json $TINY -d cl -q -o "$tmp/out_cl" --trace "$tmp/cl.$form"
     expect 0 "$N" kernel gemm --trace "$tmp/cl.$form" -v
     printed "^program: .* gemm "
     printed "^call: conv2d f32:1x512x512x16 weight=f16:16 "
