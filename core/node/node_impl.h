@@ -31,6 +31,13 @@ typedef struct nino_run {
     bool is_plan; // outputs get the right shapes, files are neither read beyond headers nor written
 } nino_run;
 
+// Whether a node may be given a part of a batch (core/run/share.c).
+typedef enum nino_items_opt {
+    NINO_ITEMS_TOGETHER, // it looks at several items at once, or changes how many there are
+    NINO_ITEMS_APART, // item k of its outputs is made of item k of its inputs, whatever the others
+    NINO_ITEMS_SHARED // the same, and it takes long: with it a batch begins to be shared out
+} nino_items_opt;
+
 typedef struct nino_node_ops {
     nino_status (*run)(nino_run *r, nino_error *err);
     // Adds to the content key what inputs do not show (files: identity). NULL: inputs are enough.
@@ -60,6 +67,10 @@ typedef struct nino_node_ops {
     // What the node does elsewhere, where it does nothing here but hand its inputs on; said when a
     // workflow is checked. NULL: it does something.
     const char *no_effect;
+    // Of IMAGE, MASK and LATENT inputs and outputs, which are all outputs that such a node has.
+    nino_items_opt items;
+    // Whether that holds for these inputs and parameters. NULL: for all.
+    bool (*items_apart_with)(nino_value *const *in, const void *params);
     // What can be said about the parameters before the run; ctx may be NULL (then no file is looked
     // for). err->kind is the nino_issue code: "path", "missing_file", "value". NULL: nothing more.
     nino_status (*check)(const nino_ctx *ctx, const void *params, nino_error *err);
