@@ -12,6 +12,8 @@
 #   make docs            the API as pages, in $(B)/docs    make abi   keep the library's ABI as it is now
 #   make GUI=0 CL=0      leave parts out (CLBLAST=0: only that library)
 #   make SANITIZE=address,undefined check
+#   make wheel           the Python package, in $(B)/wheel
+#   make deb             Debian packages, in $(B)/deb
 #   make WERROR=1        warnings are errors      make V=1         show commands
 #
 # Personal settings (CC=clang, WERROR=1, ...) go in config.mk, which git ignores.
@@ -22,6 +24,7 @@ BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
 DATADIR ?= $(PREFIX)/share
 INCLUDEDIR ?= $(PREFIX)/include
+UNITDIR ?= $(PREFIX)/lib/systemd/user
 PKG_CONFIG ?= pkg-config
 CFLAGS ?= -O2 -g
 GUI ?= 1
@@ -40,17 +43,18 @@ RPATH = -Wl,-rpath,'$$ORIGIN' -Wl,-rpath,'$$ORIGIN/$(bin_to_lib)'
 
 # ---- packages: the only list ------------------------------------------------------------------
 DEPS_core := gcc libc6-dev pkg-config libpng-dev libjpeg62-turbo-dev libwebp-dev zlib1g-dev libavformat-dev libswscale-dev libxxhash-dev libutf8proc-dev libpcre2-dev libyaml-dev libfreetype-dev libfontconfig-dev
-DEPS_cli := libncurses-dev libwebsockets-dev
+DEPS_cli := libncurses-dev libwebsockets-dev libhiredis-dev
 DEPS_cl := ocl-icd-opencl-dev opencl-headers ocl-icd-libopencl1 pocl-opencl-icd nettle-dev
 DEPS_clblast := libclblast-dev
 DEPS_gui := libgtk-4-dev libcairo2-dev libglib2.0-dev-bin gettext
 # What the tests and `make lint` use beyond that; a missing one only skips its tests.
-DEPS_test := python3 g++ ffmpeg
-DEPS_test_long := chromium
+DEPS_test := python3 g++ ffmpeg redis-server
+DEPS_test_long := chromium mmdebstrap parallel openmpi-bin slurm-wlm munge
 DEPS_test_gui := xvfb xauth dbus dbus-user-session at-spi2-core fonts-dejavu-core adwaita-icon-theme \
 	librsvg2-common imagemagick xdotool weston libgl1-mesa-dri
 DEPS_lint := clang-format-14 clang-tidy-14 clang-14 cppcheck git abigail-tools
 DEPS_docs := doxygen
+DEPS_deb := build-essential debhelper dh-python lintian
 DEPS_gate := clang-19 lld-19 llvm-19 rocm-device-libs oclgrind
 DEPS_coverage := gcovr
 DEPS_fuzz := clang-14 llvm-14 $(if $(filter afl,$(ENGINE)),afl++)
@@ -65,7 +69,8 @@ B ?= build$(flavour)
 
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
 	-Wvla -Wwrite-strings -Wundef -Wformat=2 $(if $(WERROR),-Werror)
-BASE := -std=c11 -D_GNU_SOURCE -DNINO_VERSION=\"$(VERSION)\" \
+# No path of the build is in what is built: the same sources give the same bytes in every folder.
+BASE := -std=c11 -D_GNU_SOURCE -DNINO_VERSION=\"$(VERSION)\" -ffile-prefix-map=$(CURDIR)=. \
 	-fvisibility=hidden -fPIC -pthread $(WARN)
 ifdef SANITIZE
 BASE += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -104,9 +109,10 @@ endif
 # Programs that test widgets or help scripts; tests/gui/test_*.sh starts them on a display of its own.
 gui_test_SRC := $(if $(gui_SRC),$(sort $(wildcard tests/gui/program/*.c)))
 test_SRC := $(unit_SRC) $(golden_SRC) $(workflow_SRC) $(kernel_SRC) $(fuzz_SRC)
-script_SRC := $(sort $(wildcard tests/cli/*.sh) $(if $(filter 1,$(GUI)),$(wildcard tests/gui/test_*.sh)))
+script_SRC := $(sort $(wildcard tests/cli/*.sh tests/cluster/*.sh) $(if $(filter 1,$(GUI)),$(wildcard tests/gui/test_*.sh)))
 # Minutes of work each, so only check-long starts them.
-long_SRC := tests/golden/full_vae.c tests/workflow/obs_cost.c tests/cli/add_counter.sh
+long_SRC := tests/golden/full_vae.c tests/workflow/obs_cost.c tests/cli/add_counter.sh \
+	tests/cluster/launchers.sh
 header_SRC := $(sort $(wildcard core/include/ninodes/*.h))
 # Each of these is a language of the app.
 po_DIR := data/po
@@ -215,7 +221,7 @@ $(B)/cli/cmd_demo.o $(B)/gui/base/places.o: INC += -DNINO_DATA_FROM_BIN=\"$(bin_
 
 $(B)/ninodes: $(call obj,$(cli_SRC)) $(B)/libninodes.so
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -L$(B) -lninodes -lncursesw -lwebsockets -Wl,--export-dynamic-symbol=sigaction $(RPATH) -o $@
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -L$(B) -lninodes -lncursesw -lwebsockets -lhiredis -Wl,--export-dynamic-symbol=sigaction $(RPATH) -o $@
 
 # .ui templates, compiled into the app
 gui_RES := $(if $(gui_SRC),$(B)/gui/resources.o)
@@ -447,6 +453,27 @@ pot:
 	$(Q)for p in $(po_SRC); do msgmerge -q --no-fuzzy-matching --add-location=file $$p $(po_DIR)/ninodes.pot -o $$p.new && \
 		msgattrib --no-obsolete --add-location=file $$p.new -o $$p && rm $$p.new; done
 
+# The Python package: ctypes over the library, so it is one wheel for all machines.
+.PHONY: wheel deb
+wheel:
+	$(Q)python3 data/python/backend.py $(B)/wheel
+
+# Debian packages, built from a copy of the sources with data/deb as its debian/. The list of what it is built with is the one
+# above, the list of the library's symbols that of data/abi.
+deb_DIR = $(B)/deb/ninodes-$(VERSION)
+deb_DEPS := $(filter-out gcc libc6-dev pocl-opencl-icd ocl-icd-libopencl1,$(DEPS_core) $(DEPS_cli) $(DEPS_cl) $(DEPS_gui))
+deb:
+	$(call install_packages,$(DEPS) $(DEPS_deb))
+	$(Q)grep -q '^Package: libninodes$(SOVERSION)$$' data/deb/control || { echo "data/deb is for another soname than libninodes.so.$(SOVERSION)" >&2; exit 1; }
+	$(Q)grep -q '^ninodes ($(VERSION)) ' data/deb/changelog || { echo "data/deb/changelog does not begin with version $(VERSION)" >&2; exit 1; }
+	$(Q)rm -rf $(deb_DIR) && mkdir -p $(deb_DIR)
+	$(Q){ git ls-files -z 2>/dev/null || find . -type f -not -path './build*' -not -path './out/*' -not -name config.mk -print0; } | xargs -0 cp --parents -t $(deb_DIR)
+	$(Q)cp -r data/deb $(deb_DIR)/debian && sed -i 's/@BUILD_DEPENDS@/$(foreach d,$(deb_DEPS),$d$(comma))/; s/,$$//' $(deb_DIR)/debian/control
+	$(Q){ echo 'libninodes.so.$(SOVERSION) libninodes$(SOVERSION) #MINVER#'; echo '* Build-Depends-Package: libninodes-dev'; echo ' NINODES_1@NINODES_1 $(VERSION)'; \
+		sed -n "s/.*<elf-symbol name='\([^']*\)' version='\([^']*\)'.*/ \1@\2 $(VERSION)/p" $(abi_DUMP); } > $(deb_DIR)/debian/libninodes$(SOVERSION).symbols
+	$(Q)cd $(deb_DIR) && dpkg-buildpackage -us -uc -b $(all_CPUS) >../build.log 2>&1 || { tail -40 ../build.log >&2; exit 1; }
+	@ls $(B)/deb/*.deb
+
 # Facts in the documents that the programs and the sources know; tests/cli/docs.sh fails when one is stale.
 doc: $(B)/ninodes
 	$(Q)$(B)/ninodes nodes --markdown > data/nodes.md
@@ -481,10 +508,15 @@ stage: all
 	$(if $(gui_SRC),install -m 644 data/desktop/org.ninodes.Studio.metainfo.xml $(STAGE)$(DATADIR)/metainfo)
 	$(if $(gui_SRC),install -m 644 data/desktop/org.ninodes.Studio.mime.xml $(STAGE)$(DATADIR)/mime/packages/org.ninodes.Studio.xml)
 	$(if $(gui_SRC),install -m 644 data/desktop/org.ninodes.Studio.svg $(STAGE)$(DATADIR)/icons/hicolor/scalable/apps)
+	$(if $(gui_SRC),install -D -m 644 -t $(STAGE)$(DATADIR)/man/man1 data/desktop/ninodes-studio.1)
+	$(if $(gui_SRC),install -d $(STAGE)$(DATADIR)/dbus-1/services && sed 's|@BINDIR@|$(BINDIR)|' data/desktop/org.ninodes.Studio.service > $(STAGE)$(DATADIR)/dbus-1/services/org.ninodes.Studio.service)
+	install -d $(STAGE)$(UNITDIR)
+	for u in worker serve; do sed 's|@BINDIR@|$(BINDIR)|' data/systemd/ninodes-$$u.service > $(STAGE)$(UNITDIR)/ninodes-$$u.service; done
 	$(foreach m,$(mo_OUT),install -D -m 644 $m $(STAGE)$(DATADIR)/$(patsubst $(B)/%,%,$m) &&) true
 	install -d $(STAGE)$(DATADIR)/ninodes/workflows
 	install -m 644 $(wildcard data/workflows/*.json data/workflows/seeds/*.json) $(STAGE)$(DATADIR)/ninodes/workflows
 	install -D -m 644 -t $(STAGE)$(DATADIR)/ninodes/workflows/pictures $(wildcard data/workflows/pictures/*.png)
+	install -D -t $(STAGE)$(DATADIR)/ninodes/examples $(wildcard data/examples/*.sh)
 	cd data && find demo -type f -not -path 'demo/expected/*' -exec install -Dm 644 {} $(STAGE)$(DATADIR)/ninodes/{} \;
 	install -D -m 644 -t $(STAGE)$(DATADIR)/ninodes/schema data/schema/lines.schema.json
 	install -d $(STAGE)$(DATADIR)/doc/ninodes
@@ -500,4 +532,4 @@ stage: all
 clean:
 	rm -rf build build-* compile_commands.json out
 
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+-include $(shell find $(B) -path $(B)/deb -prune -o -name '*.d' -print 2>/dev/null)

@@ -259,6 +259,7 @@ static const nino_backend_impl impl = {
     .expect = nino_cl_programs_expect,
     .compile = nino_cl_program_compile,
     .probe = nino_cl_probe,
+    .ask = nino_cl_kernel_ask,
 };
 
 // Words of the driver; any thread.

@@ -396,11 +396,10 @@ typedef struct source {
     char options[1024];
 } source;
 
-static nino_status program_read(const nino_cl *cl, const char *file, const char *defs, source *s,
-                                nino_error *err)
+static nino_status program_read(const nino_profile *p, const char *file, const char *defs,
+                                source *s, nino_error *err)
 {
     nino_status st;
-    const nino_profile *p = &cl->be.profile;
     // PoCL prints the number of warnings; they are for who works on kernels.
     const char *warn = nino_debug_has("cl") ? "" : "-w ";
     *s = (source){ .common = NULL };
@@ -421,6 +420,31 @@ static void source_release(source *s)
 {
     free(s->common);
     free(s->own);
+}
+
+nino_status nino_cl_program_text(const char *schedule, const char *file, const char *defs,
+                                 char **out, char **options, nino_error *err)
+{
+    source s = { .common = NULL };
+    nino_profile p = { .name = "" };
+    nino_status st = nino_sched_find(schedule, schedule, &p.schedule, err);
+    if (st)
+        return st;
+    if (!(st = program_read(&p, file, defs, &s, err))) {
+        const size_t n = strlen(s.common) + strlen(s.line) + strlen(s.own) + 1;
+        *out = malloc(n);
+        *options = strdup(s.options);
+        if (*out && *options)
+            snprintf(*out, n, "%s%s%s", s.common, s.line, s.own);
+        else
+            st = nino_fail(err, NINO_ERR_NOMEM, file, "out of memory");
+        if (st) {
+            free(*out);
+            free(*options);
+        }
+    }
+    source_release(&s);
+    return st;
 }
 
 // Waits for the helper that has it, if one has, and takes what is there then; takes b.
@@ -447,7 +471,7 @@ static nino_status program_take(nino_cl *cl, struct nino_cl_build *b, const char
 static nino_status program_build(nino_cl *cl, const char *file, const char *defs, nino_error *err)
 {
     source s;
-    nino_status st = program_read(cl, file, defs, &s, err);
+    nino_status st = program_read(&cl->be.profile, file, defs, &s, err);
     struct nino_cl_build *b = st ? NULL : build_create(cl, file, defs);
     if (!st && !b)
         st = nino_fail(err, NINO_ERR_NOMEM, file, "out of memory");
@@ -523,7 +547,7 @@ nino_cl_nearness nino_cl_program_near(nino_cl *cl, const char *file, const char 
     void *data = NULL;
     if (program_find(cl, file, options))
         return NINO_CL_HERE;
-    if (!program_read(cl, file, options, &s, NULL)) {
+    if (!program_read(&cl->be.profile, file, options, &s, NULL)) {
         const nino_cl_key key = program_key_of(cl, s.part, s.options);
         data = nino_cl_cache_get(cl->cache, &key, &bytes);
     }
@@ -544,7 +568,7 @@ nino_status nino_cl_program_compile(nino_backend *be, const nino_plan_program *p
     char variant[64];
     if (!p)
         return program_build(cl, program->file, program->options, err);
-    nino_status st = program_read(cl, program->file, program->options, &s, err);
+    nino_status st = program_read(&cl->be.profile, program->file, program->options, &s, err);
     snprintf(variant, sizeof(variant), "%zu-1-1-goffs0-smallgrid", nino_cl_schedule_now(cl)->group);
     setenv("POCL_BINARY_SPECIALIZE_WG", variant, 0);
     const bool keeps = !st && nino_cl_builds_at_launch(cl) && will_be_kept(cl);
@@ -599,6 +623,39 @@ nino_cl_kernel *nino_cl_kernel_get(nino_cl *cl, const char *file, const char *na
         if (!strcmp(k->name, name))
             return k;
     return kernel_create(cl, p, name, err);
+}
+
+const char *nino_cl_kernel_program(const nino_cl *cl, const nino_cl_kernel *k,
+                                   char buf[NINO_KERNEL_PROGRAM])
+{
+    snprintf(buf, NINO_KERNEL_PROGRAM, "%s %s%s%s", cl->be.profile.schedule->name, k->program->file,
+             *k->program->defs ? " " : "", k->program->defs);
+    return buf;
+}
+
+nino_status nino_cl_kernel_ask(nino_backend *be, const char *file, const char *defs,
+                               const char *name, nino_kernel_facts *out, nino_error *err)
+{
+    nino_cl *cl = (nino_cl *) be;
+    cl_ulong local = 0, own = 0;
+    size_t most = 0, multiple = 0;
+    const nino_cl_kernel *k = nino_cl_kernel_get(cl, file, name, defs, err);
+    if (!k)
+        return err ? err->code : NINO_ERR_DEVICE;
+    cl_kernel h = k->handle;
+    cl_device_id id = cl->dev->id;
+    OCL(clGetKernelWorkGroupInfo, h, id, CL_KERNEL_LOCAL_MEM_SIZE, sizeof(local), &local, NULL);
+    OCL(clGetKernelWorkGroupInfo, h, id, CL_KERNEL_PRIVATE_MEM_SIZE, sizeof(own), &own, NULL);
+    OCL(clGetKernelWorkGroupInfo, h, id, CL_KERNEL_WORK_GROUP_SIZE, sizeof(most), &most, NULL);
+    OCL(clGetKernelWorkGroupInfo, h, id, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE,
+        sizeof(multiple), &multiple, NULL);
+    out->local_bytes = local;
+    out->private_bytes = own;
+    out->most_items = most;
+    out->multiple = multiple;
+    for (int i = 0; i < 3; i++)
+        out->required[i] = k->local[i];
+    return NINO_OK;
 }
 
 void nino_cl_programs_release(nino_cl *cl)

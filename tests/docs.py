@@ -296,7 +296,7 @@ def check(facts):
         if filled(text, facts) != text:
             yield f"{path}: a generated part is stale: make doc"
         yield from dead_links(path, text)
-        for fence in set(re.findall(r"^```(.*)$", text, re.M)) - {"", "sh", "text", "c", "json"}:
+        for fence in set(re.findall(r"^```(.*)$", text, re.M)) - {"", "sh", "text", "c", "json", "python"}:
             yield f"{path}: code in {fence!r}: is it to be run (sh) or not (text)?"
         if text.count("<!-- generated:") != len(REGION.findall(text)):
             yield f"{path}: a generated part does not end"

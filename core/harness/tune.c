@@ -145,11 +145,10 @@ typedef struct pair {
     check_side side[2];
 } pair;
 
-static bool uses(const session *s, const nino_tune_row *row)
+bool nino_tune_fits(const nino_profile *p, const nino_tune_row *row)
 {
-    const nino_profile *p = &s->be->profile;
     if (!row->tunes)
-        return p->has_blas && p->gemm != NINO_GEMM_NATIVE && !s->p->quick;
+        return p->has_blas && p->gemm != NINO_GEMM_NATIVE;
     const bool fits = (p->schedule->tunes & row->tunes) != 0;
     return fits && (!row->is_winograd || p->has_winograd);
 }
@@ -291,7 +290,8 @@ nino_status nino_tune(const nino_tune_params *params, nino_tuning_info *out, nin
             s.be->profile.gemm = NINO_GEMM_AUTO;
         tune_describe(&t, &s.be->info);
         for (const nino_tune_row *r = nino_tune_rows; r->name && !st; r++) {
-            if (!uses(&s, r) || (st = tune_row(&s, r, &t.choice[t.n])))
+            if (!nino_tune_fits(&s.be->profile, r) || (!r->tunes && s.p->quick) ||
+                (st = tune_row(&s, r, &t.choice[t.n])))
                 continue;
             tune_set(&s, r, t.choice[t.n++].value); // counts when the next one is tried
         }
