@@ -49,7 +49,7 @@ DEPS_clblast := libclblast-dev
 DEPS_gui := libgtk-4-dev libcairo2-dev libglib2.0-dev-bin gettext
 # What the tests and `make lint` use beyond that; a missing one only skips its tests.
 DEPS_test := python3 g++ ffmpeg redis-server
-DEPS_test_long := chromium mmdebstrap parallel openmpi-bin slurm-wlm munge
+DEPS_test_long := chromium mmdebstrap parallel openmpi-bin slurm-wlm munge mesa-opencl-icd
 DEPS_test_gui := xvfb xauth dbus dbus-user-session at-spi2-core fonts-dejavu-core adwaita-icon-theme \
 	librsvg2-common imagemagick xdotool weston libgl1-mesa-dri
 DEPS_lint := clang-format-14 clang-tidy-14 clang-14 cppcheck git abigail-tools
@@ -461,7 +461,7 @@ wheel:
 # Debian packages, built from a copy of the sources with data/deb as its debian/. The list of what it is built with is the one
 # above, the list of the library's symbols that of data/abi.
 deb_DIR = $(B)/deb/ninodes-$(VERSION)
-deb_DEPS := $(filter-out gcc libc6-dev pocl-opencl-icd ocl-icd-libopencl1,$(DEPS_core) $(DEPS_cli) $(DEPS_cl) $(DEPS_gui))
+deb_DEPS := $(filter-out gcc libc6-dev pocl-opencl-icd ocl-icd-libopencl1,$(DEPS_core) $(DEPS_cli) $(DEPS_cl) $(DEPS_clblast) $(DEPS_gui))
 deb:
 	$(call install_packages,$(DEPS) $(DEPS_deb))
 	$(Q)grep -q '^Package: libninodes$(SOVERSION)$$' data/deb/control || { echo "data/deb is for another soname than libninodes.so.$(SOVERSION)" >&2; exit 1; }
