@@ -10,9 +10,10 @@
 #   make pot             take the app's texts anew into data/po, after one of them changed
 #   make doc             fill the generated parts of README.md and data/doc anew, and data/nodes.md
 #   make docs            the API as pages, in $(B)/docs    make abi   keep the library's ABI as it is now
+#   make GUI=0 CL=0      leave parts out (CLBLAST=0: only that library)
+#   make SANITIZE=address,undefined check
 #   make wheel           the Python package, in $(B)/wheel
 #   make deb             Debian packages, in $(B)/deb
-#   make GUI=0 CL=0      leave parts out          make SANITIZE=address,undefined check
 #   make WERROR=1        warnings are errors      make V=1         show commands
 #
 # Personal settings (CC=clang, WERROR=1, ...) go in config.mk, which git ignores.
@@ -28,6 +29,7 @@ PKG_CONFIG ?= pkg-config
 CFLAGS ?= -O2 -g
 GUI ?= 1
 CL ?= 1
+CLBLAST ?= $(CL)
 VERSION := 0.1.0
 SOVERSION := 2
 
@@ -41,12 +43,13 @@ RPATH = -Wl,-rpath,'$$ORIGIN' -Wl,-rpath,'$$ORIGIN/$(bin_to_lib)'
 
 # ---- packages: the only list ------------------------------------------------------------------
 DEPS_core := gcc libc6-dev pkg-config libpng-dev libjpeg62-turbo-dev libwebp-dev zlib1g-dev libavformat-dev libswscale-dev libxxhash-dev libutf8proc-dev libpcre2-dev libyaml-dev libfreetype-dev libfontconfig-dev
-DEPS_cli := libncurses-dev libwebsockets-dev
+DEPS_cli := libncurses-dev libwebsockets-dev libhiredis-dev
 DEPS_cl := ocl-icd-opencl-dev opencl-headers ocl-icd-libopencl1 pocl-opencl-icd nettle-dev
+DEPS_clblast := libclblast-dev
 DEPS_gui := libgtk-4-dev libcairo2-dev libglib2.0-dev-bin gettext
 # What the tests and `make lint` use beyond that; a missing one only skips its tests.
-DEPS_test := python3 g++ ffmpeg
-DEPS_test_long := chromium mmdebstrap
+DEPS_test := python3 g++ ffmpeg redis-server
+DEPS_test_long := chromium mmdebstrap parallel openmpi-bin slurm-wlm munge
 DEPS_test_gui := xvfb xauth dbus dbus-user-session at-spi2-core fonts-dejavu-core adwaita-icon-theme \
 	librsvg2-common imagemagick xdotool weston libgl1-mesa-dri
 DEPS_lint := clang-format-14 clang-tidy-14 clang-14 cppcheck git abigail-tools
@@ -55,13 +58,13 @@ DEPS_deb := build-essential debhelper dh-python lintian
 DEPS_gate := clang-19 lld-19 llvm-19 rocm-device-libs oclgrind
 DEPS_coverage := gcovr
 DEPS_fuzz := clang-14 llvm-14 $(if $(filter afl,$(ENGINE)),afl++)
-DEPS_bench := libopenblas-dev libdnnl-dev libclblast-dev
-DEPS := $(DEPS_core) $(DEPS_cli) $(if $(filter 1,$(CL)),$(DEPS_cl)) $(if $(filter 1,$(GUI)),$(DEPS_gui))
+DEPS_bench := libopenblas-dev libdnnl-dev
+DEPS := $(DEPS_core) $(DEPS_cli) $(if $(filter 1,$(CL)),$(DEPS_cl)) $(if $(filter 11,$(CL)$(CLBLAST)),$(DEPS_clblast)) $(if $(filter 1,$(GUI)),$(DEPS_gui))
 DEPS_check := $(DEPS) $(DEPS_test) $(if $(filter 1,$(GUI)),$(DEPS_test_gui))
 
 # A build with other flags gets another folder, so objects never mix.
 comma := ,
-flavour := $(if $(SANITIZE),-$(subst $(comma),+,$(SANITIZE)))$(if $(COVERAGE),-coverage)$(if $(filter 0,$(CL)),-nocl)$(if $(filter 0,$(GUI)),-nogui)
+flavour := $(if $(SANITIZE),-$(subst $(comma),+,$(SANITIZE)))$(if $(COVERAGE),-coverage)$(if $(filter 0,$(CL)),-nocl,$(if $(filter 0,$(CLBLAST)),-noclblast))$(if $(filter 0,$(GUI)),-nogui)
 B ?= build$(flavour)
 
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
@@ -86,7 +89,7 @@ ifeq ($(CL),1)
 schedules := $(shell sed -n 's/^SCHEDULE.\([a-z0-9_]*\), *\(SCHED_[A-Z0-9_]*\).*/\1:\2/p' core/op/sched_list.h)
 schedule_DIRS := $(foreach s,$(schedules),cl/$(firstword $(subst :, ,$(s))))
 kernel_FILES := $(wildcard cl/kernels/*.cl $(addsuffix /*.cl,$(schedule_DIRS)))
-cl_SRC := $(sort $(wildcard cl/*.c $(addsuffix /*.c,$(schedule_DIRS))))
+cl_SRC := $(filter-out cl/clblast$(if $(filter 1,$(CLBLAST)),_none).c,$(sort $(wildcard cl/*.c $(addsuffix /*.c,$(schedule_DIRS)))))
 core_SRC := $(filter-out core/op/device/device_none.c,$(core_SRC))
 endif
 cli_SRC := $(sort $(wildcard cli/*.c cli/*/*.c))
@@ -106,9 +109,10 @@ endif
 # Programs that test widgets or help scripts; tests/gui/test_*.sh starts them on a display of its own.
 gui_test_SRC := $(if $(gui_SRC),$(sort $(wildcard tests/gui/program/*.c)))
 test_SRC := $(unit_SRC) $(golden_SRC) $(workflow_SRC) $(kernel_SRC) $(fuzz_SRC)
-script_SRC := $(sort $(wildcard tests/cli/*.sh) $(if $(filter 1,$(GUI)),$(wildcard tests/gui/test_*.sh)))
+script_SRC := $(sort $(wildcard tests/cli/*.sh tests/cluster/*.sh) $(if $(filter 1,$(GUI)),$(wildcard tests/gui/test_*.sh)))
 # Minutes of work each, so only check-long starts them.
-long_SRC := tests/golden/full_vae.c tests/workflow/obs_cost.c tests/cli/add_counter.sh
+long_SRC := tests/golden/full_vae.c tests/workflow/obs_cost.c tests/cli/add_counter.sh \
+	tests/cluster/launchers.sh
 header_SRC := $(sort $(wildcard core/include/ninodes/*.h))
 # Each of these is a language of the app.
 po_DIR := data/po
@@ -217,7 +221,7 @@ $(B)/cli/cmd_demo.o $(B)/gui/base/places.o: INC += -DNINO_DATA_FROM_BIN=\"$(bin_
 
 $(B)/ninodes: $(call obj,$(cli_SRC)) $(B)/libninodes.so
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -L$(B) -lninodes -lncursesw -lwebsockets -Wl,--export-dynamic-symbol=sigaction $(RPATH) -o $@
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -L$(B) -lninodes -lncursesw -lwebsockets -lhiredis -Wl,--export-dynamic-symbol=sigaction $(RPATH) -o $@
 
 # .ui templates, compiled into the app
 gui_RES := $(if $(gui_SRC),$(B)/gui/resources.o)
@@ -512,6 +516,7 @@ stage: all
 	install -d $(STAGE)$(DATADIR)/ninodes/workflows
 	install -m 644 $(wildcard data/workflows/*.json data/workflows/seeds/*.json) $(STAGE)$(DATADIR)/ninodes/workflows
 	install -D -m 644 -t $(STAGE)$(DATADIR)/ninodes/workflows/pictures $(wildcard data/workflows/pictures/*.png)
+	install -D -t $(STAGE)$(DATADIR)/ninodes/examples $(wildcard data/examples/*.sh)
 	cd data && find demo -type f -not -path 'demo/expected/*' -exec install -Dm 644 {} $(STAGE)$(DATADIR)/ninodes/{} \;
 	install -D -m 644 -t $(STAGE)$(DATADIR)/ninodes/schema data/schema/lines.schema.json
 	install -d $(STAGE)$(DATADIR)/doc/ninodes

@@ -19,6 +19,7 @@ bool completion_print(FILE *f, const char *shell, const char *of);
 
 // One a command: its exit code.
 int cmd_run(const options *o);
+int cmd_gather(const options *o);
 int cmd_plan(const options *o);
 int cmd_convert(const options *o);
 int cmd_inspect(const options *o);
@@ -30,6 +31,7 @@ int cmd_bench(const options *o);
 // slower. Both return an exit code.
 int bench_workflow(const options *o, nino_bench_result *r);
 int bench_against(const options *o, double limit);
+int cmd_kernel(const options *o);
 int cmd_tune(const options *o);
 int cmd_monitor(const options *o);
 int cmd_worker(const options *o);

@@ -163,6 +163,17 @@ class Copy:
                 return "compiler" if "clBuildProgram" in out else m.group(1)
         return None
 
+    def plant(self, path, text, look):
+        """What look() says while the file has that text."""
+        target = os.path.join(self.top, path)
+        try:
+            with open(target, "w", encoding="utf-8") as f:
+                f.write(text)
+            return look()
+        finally:
+            shutil.copy2(path, target)
+            os.utime(target)
+
     def fails_again(self, tests, name):
         """Whether it was the bug: a test that a busy machine held up passes when it is alone."""
         test = next(t for t in tests if t.removeprefix("build/") == name)
@@ -208,45 +219,33 @@ def main():
         if code:
             sys.exit("mutate: the copy does not build\n" + out[-2000:])
     tests = [] if a.list else copy.tests()
-    rows, n = [], 0
-    while n < a.count:
+    rows, n = [], -1
+    most = max(a.only) + 1 if a.only else a.count
+    while (n + 1 if a.list or a.only else len(rows)) < most:
+        n += 1
         area = list(areas)[n % len(areas)]
         path, (line, start, end, new) = draw(rng, areas[area])
         text = open(path, encoding="utf-8").read().split("\n")
         old, bug = text[line], text[line][:start] + new + text[line][end:]
         title = "%3d %-8s %s:%d" % (n, area, path, line + 1)
+        change = "    - %s\n    + %s" % (old.strip(), bug.strip())
+        if a.list:
+            print("%s\n%s" % (title, change))
         if a.list or n < a.first or (a.only and n not in a.only):
-            if not a.only:
-                print("%s\n    - %s\n    + %s" % (title, old.strip(), bug.strip()))
-            n += 1
             continue
-        target = os.path.join(copy.top, path)
         begin = time.monotonic()
-        try:
-            with open(target, "w", encoding="utf-8") as f:
-                f.write("\n".join(text[:line] + [bug] + text[line + 1:]))
-            if path.endswith(".cl"):
-                os.utime(os.path.join(copy.top, "cl/kernels.c"))
-            by = noticed_by(copy, path, tests, a.near)
-        finally:
-            shutil.copy2(path, target)
-            os.utime(target)
-            if path.endswith(".cl"):
-                os.utime(os.path.join(copy.top, "cl/kernels.c"))
+        by = copy.plant(path, "\n".join(text[:line] + [bug] + text[line + 1:]), lambda: noticed_by(copy, path, tests, a.near))
         if by == "compiler":
             continue  # no bug that a test would have to find
-        rows.append((title, old.strip(), bug.strip(), by))
-        print("%s  %s (%.0f s)" % (title, by or "NOT NOTICED", time.monotonic() - begin))
-        if not by:
-            print("    - %s\n    + %s" % (old.strip(), bug.strip()))
+        rows.append((title, change, by))
+        print("%s  %s (%.0f s)%s" % (title, by or "NOT NOTICED", time.monotonic() - begin, "" if by else "\n" + change))
         sys.stdout.flush()
-        n += 1
-    noticed = sum(1 for r in rows if r[3])
+    noticed = sum(1 for r in rows if r[2])
     print("%d planted, %d noticed" % (len(rows), noticed))
     if a.report:
         with open(a.report, "w", encoding="utf-8") as f:
-            for title, old, bug, by in rows:
-                f.write("%s  %s\n    - %s\n    + %s\n" % (title, by or "NOT NOTICED", old, bug))
+            for title, change, by in rows:
+                f.write("%s  %s\n%s\n" % (title, by or "NOT NOTICED", change))
             f.write("%d planted, %d noticed\n" % (len(rows), noticed))
 
 
