@@ -461,7 +461,7 @@ wheel:
 # Debian packages, built from a copy of the sources with data/deb as its debian/. The list of what it is built with is the one
 # above, the list of the library's symbols that of data/abi.
 deb_DIR = $(B)/deb/ninodes-$(VERSION)
-deb_DEPS := $(filter-out gcc libc6-dev pocl-opencl-icd ocl-icd-libopencl1,$(DEPS_core) $(DEPS_cli) $(DEPS_cl) $(DEPS_gui))
+deb_DEPS := $(filter-out gcc libc6-dev pocl-opencl-icd ocl-icd-libopencl1,$(DEPS_core) $(DEPS_cli) $(DEPS_cl) $(DEPS_clblast) $(DEPS_gui))
 deb:
 	$(call install_packages,$(DEPS) $(DEPS_deb))
 	$(Q)grep -q '^Package: libninodes$(SOVERSION)$$' data/deb/control || { echo "data/deb is for another soname than libninodes.so.$(SOVERSION)" >&2; exit 1; }
