@@ -180,11 +180,10 @@ static const opt convert_opts[] = { { "output", 'o', OPT_TEXT, FIELD(output), "F
                                     O_HELP,
                                     { 0 } };
 
-static const opt thumbnail_opts[] = {
-    { "size", 0, OPT_NUMBER, FIELD(side), "PIXELS", "Its longer side (default 256, at most 2048)" },
-    O_HELP,
-    { 0 }
-};
+static const opt thumbnail_opts[] = { { "size", 0, OPT_NUMBER, FIELD(side), "PIXELS",
+                                        "Its longer side (default 256, at most 2048)" },
+                                      O_HELP,
+                                      { 0 } };
 static const opt inspect_opts[] = { { "tensors", 't', OPT_FLAG, FIELD(tensors), NULL,
                                       "List every tensor" },
                                     O_INFO,

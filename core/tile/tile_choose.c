@@ -123,9 +123,9 @@ static nino_status choose_style(nino_tile_job *j, bool has_budget, nino_tile_way
     const nino_status st = nino_vae_need_get(j->s, j->v, j->is_decode, 1, j->h, j->w, &need, err);
     if (st)
         return st;
-    const bool fits = nino_vae_fits(j->s, &need, &budget) ||
-                      (is_never && nino_vae_fits_thrifty(j->s, j->v, j->is_decode, j->h, j->w,
-                                                 &gather));
+    const bool fits =
+        nino_vae_fits(j->s, &need, &budget) ||
+        (is_never && nino_vae_fits_thrifty(j->s, j->v, j->is_decode, j->h, j->w, &gather));
     tile_gather(j->s, gather);
     const double all = tile_mib(need.activations + need.weights);
     if (!budget)
