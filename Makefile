@@ -221,7 +221,7 @@ $(B)/cli/cmd_demo.o $(B)/gui/base/places.o: INC += -DNINO_DATA_FROM_BIN=\"$(bin_
 
 $(B)/ninodes: $(call obj,$(cli_SRC)) $(B)/libninodes.so
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -L$(B) -lninodes -lncursesw -lwebsockets -lhiredis -Wl,--export-dynamic-symbol=sigaction $(RPATH) -o $@
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -L$(B) -lninodes -lncursesw -lwebsockets -lhiredis -lpng -lm -Wl,--export-dynamic-symbol=sigaction $(RPATH) -o $@
 
 # .ui templates, compiled into the app
 gui_RES := $(if $(gui_SRC),$(B)/gui/resources.o)
@@ -509,6 +509,7 @@ stage: all
 	$(if $(gui_SRC),install -m 644 data/desktop/org.ninodes.Studio.mime.xml $(STAGE)$(DATADIR)/mime/packages/org.ninodes.Studio.xml)
 	$(if $(gui_SRC),install -m 644 data/desktop/org.ninodes.Studio.svg $(STAGE)$(DATADIR)/icons/hicolor/scalable/apps)
 	$(if $(gui_SRC),install -D -m 644 -t $(STAGE)$(DATADIR)/man/man1 data/desktop/ninodes-studio.1)
+	$(if $(gui_SRC),install -d $(STAGE)$(DATADIR)/thumbnailers && sed 's|@BINDIR@|$(BINDIR)|' data/desktop/ninodes.thumbnailer > $(STAGE)$(DATADIR)/thumbnailers/ninodes.thumbnailer)
 	$(if $(gui_SRC),install -d $(STAGE)$(DATADIR)/dbus-1/services && sed 's|@BINDIR@|$(BINDIR)|' data/desktop/org.ninodes.Studio.service > $(STAGE)$(DATADIR)/dbus-1/services/org.ninodes.Studio.service)
 	install -d $(STAGE)$(UNITDIR)
 	for u in worker serve; do sed 's|@BINDIR@|$(BINDIR)|' data/systemd/ninodes-$$u.service > $(STAGE)$(UNITDIR)/ninodes-$$u.service; done
