@@ -96,9 +96,14 @@ static void *fail_unknown(const char *selector, const nino_device_info *d, size_
 
 static nino_backend *open_ref(uint64_t mem_limit, const nino_log *log, nino_error *err)
 {
+    nino_device_info info;
+    const double share = nino_strtod(nino_vars_get()->memory_fraction, NULL);
+    describe_ref(&info);
+    if (!mem_limit && share < 1) // without it there is no limit
+        mem_limit = (uint64_t) ((double) info.mem_bytes * share);
     nino_backend *be = nino_ref_open(mem_limit, log, err);
     if (be)
-        describe_ref(&be->info);
+        be->info = info;
     return be;
 }
 

@@ -3,6 +3,7 @@
 #include "core/op/plan/plan.h"
 
 #include "core/base/error.h"
+#include "core/base/vars.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,7 +167,8 @@ static const nino_backend_impl impl = { .name = "plan",
 nino_backend *nino_plan_open(const nino_profile *profile, uint64_t mem_limit, const nino_log *log,
                              nino_error *err)
 {
-    const nino_pool_params params = { .budget = mem_limit };
+    const nino_pool_params params = { .budget = mem_limit,
+                                      .is_exact = !nino_is_true(nino_vars_get()->hip_memory) };
     plan *p = calloc(1, sizeof(*p));
     if (!p || !(p->be.pool = nino_pool_create(&params))) {
         free(p);
