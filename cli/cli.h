@@ -41,7 +41,7 @@ typedef struct options {
         *listen, *token, *frontend, *images, *user, *program, *call, *shard, *parts, *queue, *psnr,
         *mem_limit_text; // as --mem-limit has it
     uint64_t max_upload, max_clients, seed, mem_limit, preview_every, preview_percent, position,
-        samples, warmup, idle_end, claim_after, return_max;
+        samples, warmup, idle_end, side, claim_after, return_max;
     bool has_seed, json, dry_run, quiet, verbose, once, markdown, bench, fast, tensors, ui, measure,
         no_profile, no_metadata, help, resume, front, wait, after, gui, advise, csv, reset, metrics,
         watch, explain, source, code, replay, sweep, joins;

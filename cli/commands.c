@@ -187,6 +187,10 @@ static const opt convert_opts[] = { { "output", 'o', OPT_TEXT, FIELD(output), "F
                                     O_HELP,
                                     { 0 } };
 
+static const opt thumbnail_opts[] = { { "size", 0, OPT_NUMBER, FIELD(side), "PIXELS",
+                                        "Its longer side (default 256, at most 2048)" },
+                                      O_HELP,
+                                      { 0 } };
 static const opt inspect_opts[] = { { "tensors", 't', OPT_FLAG, FIELD(tensors), NULL,
                                       "List every tensor" },
                                     O_INFO,
@@ -252,7 +256,7 @@ static const opt kernel_opts[] = {
       "The run that launched it, as run --trace wrote it" },
     { "source", 0, OPT_FLAG, FIELD(source), NULL, "Print its source, as it was compiled" },
     { "code", 0, OPT_FLAG, FIELD(code), NULL,
-      "Print its machine code for gfx1151 with registers and occupancy (needs clang)" },
+      "Print its machine code for gfx1151, or of what does the call there (needs clang)" },
     { "replay", 0, OPT_FLAG, FIELD(replay), NULL, "Measure the call that it was launched for" },
     { "sweep", 0, OPT_FLAG, FIELD(sweep), NULL,
       "Measure it in turn with every way in which its schedule could cut it" },
@@ -474,6 +478,10 @@ const command commands[] = {
       convert_opts, cmd_convert },
     { "inspect", "FILE", 1, 1, "Say what a model, latent, picture or workflow is", "", inspect_opts,
       cmd_inspect },
+    { "thumbnail", "FILE PNG", 2, 2, "Make a small picture of a workflow, latent, picture or video",
+      "Workflows are drawn as boxes and links, of latents the rough colours are shown. File\n"
+      "managers call it for workflows and latents (ninodes.thumbnailer).\n",
+      thumbnail_opts, cmd_thumbnail },
     { "devices", "", 0, 0, "List devices, or measure one",
       "--measure takes some seconds and needs the device for itself. What it finds replaces the\n"
       "data sheet's figures in plans, the roofline and \"% of peak\".\n",

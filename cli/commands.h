@@ -22,6 +22,7 @@ int cmd_run(const options *o);
 int cmd_gather(const options *o);
 int cmd_plan(const options *o);
 int cmd_convert(const options *o);
+int cmd_thumbnail(const options *o);
 int cmd_inspect(const options *o);
 int cmd_devices(const options *o);
 int cmd_nodes(const options *o);

@@ -204,6 +204,14 @@ bool nino_helper_main(int argc, char **argv, int *status)
     return true;
 }
 
+nino_status nino_device_source(const char *schedule, const char *file, const char *options,
+                               char **out, char **all_options, nino_error *err)
+{
+    if (!nino_cl_provider)
+        return nino_fail(err, NINO_ERR_UNSUPPORTED, file, "this library has no OpenCL kernels");
+    return nino_cl_provider->source(schedule, file, options, out, all_options, err);
+}
+
 nino_backend *nino_device_program_lister(const nino_profile *p, const nino_device_info *like,
                                          nino_programs *out)
 {
