@@ -49,7 +49,7 @@ DEPS_clblast := libclblast-dev
 DEPS_gui := libgtk-4-dev libcairo2-dev libglib2.0-dev-bin gettext
 # What the tests and `make lint` use beyond that; a missing one only skips its tests.
 DEPS_test := python3 g++ ffmpeg redis-server
-DEPS_test_long := chromium mmdebstrap parallel openmpi-bin slurm-wlm munge
+DEPS_test_long := chromium mmdebstrap parallel openmpi-bin slurm-wlm munge mesa-opencl-icd
 DEPS_test_gui := xvfb xauth dbus dbus-user-session at-spi2-core fonts-dejavu-core adwaita-icon-theme \
 	librsvg2-common imagemagick xdotool weston libgl1-mesa-dri
 DEPS_lint := clang-format-14 clang-tidy-14 clang-14 cppcheck git abigail-tools
@@ -449,7 +449,7 @@ pot:
 	$(Q)xgettext --from-code=UTF-8 --package-name=ninodes --package-version=$(VERSION) --add-location=file --add-comments=translators: \
 		-k_ -kN_ -kC_:1c,2 -kngettext:1,2 -kX:6 $(addprefix --flag=,_:1:pass-c-format g_strdup_printf:1:c-format \
 		g_string_append_printf:2:c-format g_snprintf:3:c-format) -o - \
-		$(sort $(wildcard gui/*.c gui/*/*.c gui/*/*.ui)) core/include/ninodes/counter.h | sed '/^"POT-Creation-Date/d' > $(po_DIR)/ninodes.pot
+		$(sort $(wildcard gui/*.c gui/*/*.c gui/*/*.ui)) core/include/ninodes/counter.h core/event/statistics.c | sed '/^"POT-Creation-Date/d' > $(po_DIR)/ninodes.pot
 	$(Q)for p in $(po_SRC); do msgmerge -q --no-fuzzy-matching --add-location=file $$p $(po_DIR)/ninodes.pot -o $$p.new && \
 		msgattrib --no-obsolete --add-location=file $$p.new -o $$p && rm $$p.new; done
 

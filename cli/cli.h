@@ -35,16 +35,21 @@ typedef struct text_list {
 typedef struct options {
     const char *arg[8]; // what is not an option
     int n_args;
-    text_list models, set, grid, against, object_info, hosts;
+    text_list models, set, grid, against, object_info, hosts, config;
     const char *input, *output, *device, *precision, *trace, *profile, *op, *telemetry, *preview,
         *state, *worker, *fail_over, *baseline, *save, *export_file, *import_file, *schedule, *gemm,
-        *listen, *token, *frontend, *images, *user, *program, *call, *shard, *parts, *queue;
+        *listen, *token, *frontend, *images, *user, *program, *call, *shard, *parts, *queue, *psnr,
+        *budget,
+        *mem_limit_text; // as --mem-limit has it
     uint64_t max_upload, max_clients, seed, mem_limit, preview_every, preview_percent, position,
         samples, warmup, idle_end, side, claim_after, return_max;
     bool has_seed, json, dry_run, quiet, verbose, once, markdown, bench, fast, tensors, ui, measure,
         no_profile, no_metadata, help, resume, front, wait, after, gui, advise, csv, reset, metrics,
-        watch, source, code, replay, sweep, joins;
+        watch, explain, source, code, replay, sweep, joins;
 } options;
+
+// Digits, an optional fraction, and B, K, M, G, T with or without "iB" or "B".
+bool parse_size(const char *s, uint64_t *out);
 
 typedef enum opt_kind {
     OPT_FLAG,   // bool
@@ -82,8 +87,6 @@ void options_release(options *o);
 bool one_of(const char *choices, const char *word);
 // "5%" or "5"; negative: not such a text.
 double parse_percent(const char *s);
-// The word of a list nearest to a misspelt one, or NULL when none is near.
-const char *nearest(const char *word, const char *const *list, size_t n);
 
 // ---- the way out (out.c) -----------------------------------------------------------------------
 
@@ -182,7 +185,8 @@ void report_nodes(FILE *f, const nino_stats *s);
 // c: how fast the device can be, for "% peak"; NULL: nobody told.
 void report_kernels(FILE *f, const nino_stats *s, size_t max, const nino_ceilings *c);
 void report_memory(FILE *f, const nino_stats *s);
-void report_energy(FILE *f, const nino_stats *s); // nothing without samples
+void report_energy(FILE *f, const nino_stats *s);     // nothing without samples
+void report_statistics(FILE *f, const nino_stats *s); // those that say something
 // The tiles of the last image, of which `tile` is the first, and why; nothing unless it is a
 // NINO_EV_TILE_INFO.
 void report_tiles(FILE *f, const nino_event *tile, const char *why);
@@ -246,8 +250,10 @@ typedef struct watched {
     nino_history *h;    // NULL: none
     // The last result of the seam meter, and of a clip; a kind stays 0 when nothing was tiled or
     // there was no clip.
-    nino_event last[3]; // and the first tile of the last image
-    size_t n_cached;    // nodes whose results were there already
+    nino_event last[3];  // and the first tile of the last image
+    size_t n_cached;     // nodes whose results were there already
+    char chosen[8][400]; // what the planner chose for nodes, and why
+    size_t n_chosen;
 } watched;
 // From now on SIGINT and SIGTERM cancel the job that is followed; SIGTSTP pauses its context.
 void follow_signals(void);
@@ -310,7 +316,10 @@ int devices_run(const options *o, const grid *cells, const nino_ctx_params *p, n
 
 // ---- plans (print_plan.c) ----------------------------------------------------------------------
 
-// Prints a plan; the exit code says whether it fits. g: NULL, or what all runs together are;
-// seconds 0: not known.
-int print_plan(const options *o, const char *cmd, const nino_plan *p, const grid *g,
-               double seconds);
+// Prints a plan; the exit code says whether it fits. s: NULL, or what was chosen in it; g: NULL, or
+// what all runs together are; seconds 0: not known.
+int print_plan(const options *o, const char *cmd, const nino_plan *p, const nino_scheme *s,
+               const grid *g, double seconds);
+// cmd_plan.c: the choices of a plan.
+void print_scheme(const nino_scheme *s);
+void print_scheme_json(const nino_scheme *s); // members of an object

@@ -8,6 +8,7 @@
 // Thread-safety: one thread at a time; nino_stream_cancel() from any thread.
 #pragma once
 #include "core/event/publish.h"
+#include "core/op/choice.h"
 #include "core/op/gate.h"
 #include "core/op/weight.h"
 
@@ -21,7 +22,9 @@ typedef enum nino_precision {
     NINO_PREC_AUTO, // from the device profile
     NINO_PREC_F32,
     NINO_PREC_F16,
-    NINO_PREC_BF16
+    NINO_PREC_BF16,
+    NINO_PREC_MIXED,     // core/op/mixed.h, with the 16 bits of the device profile
+    NINO_PREC_MIXED_BF16 // the same with bf16
 } nino_precision;
 
 typedef struct nino_stream_params {
@@ -48,8 +51,10 @@ __attribute__((format(printf, 4, 5))) void *
 nino_stream_fail(nino_stream *s, nino_status st, const char *where, const char *fmt, ...);
 // Forgets the error and frees nothing: only for retry ladders that have dropped all their tensors.
 void nino_stream_clear_error(nino_stream *s);
-nino_status nino_stream_finish(nino_stream *s, nino_error *err);  // waits until everything has run
-nino_dtype nino_stream_act_type(const nino_stream *s);            // storage type of activations
+nino_status nino_stream_finish(nino_stream *s, nino_error *err); // waits until everything has run
+nino_dtype nino_stream_act_type(const nino_stream *s); // storage type of activations; mixed: f32
+const char *
+nino_stream_storage(const nino_stream *s); // "f32", "f16", "bf16" or "mixed", for people
 nino_precision nino_stream_precision(const nino_stream *s);       // never AUTO
 nino_precision nino_stream_asked_precision(const nino_stream *s); // as it was set: may be AUTO
 void nino_stream_set_precision(nino_stream *s,
@@ -65,6 +70,10 @@ nino_monitor *nino_stream_monitor(nino_stream *s); // NULL: none, or it is quiet
 // Stages, tiles, seams and steps from now on are a measurement of a node, not the run's: they are
 // not published. Kernels and memory still are. Between scopes only.
 void nino_stream_set_quiet(nino_stream *s, bool is_quiet);
+// A node begins, for which this was chosen (copied; NULL: nothing). What ops take from now on is its own.
+void nino_stream_set_choice(nino_stream *s, const nino_choice *c);
+const nino_choice *nino_stream_choice(const nino_stream *s);       // never NULL
+nino_taken *nino_stream_taken(nino_stream *s);                     // for the ops to fill in
 const volatile int *nino_stream_cancel_flag(const nino_stream *s); // may be NULL
 bool nino_stream_is_plan(const nino_stream *s); // no arithmetic happens; downloads give zeros
 

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/num.h"
 #include "core/base/time.h"
+#include "core/base/vars.h"
 #include "core/op/device/device.h"
 #include "core/op/plan/plan.h"
 #include "core/run/shortage.h"
@@ -20,6 +21,7 @@ nino_precision nino_precision_of(nino_precision_opt p)
     case NINO_PRECISION_F32: return NINO_PREC_F32;
     case NINO_PRECISION_F16: return NINO_PREC_F16;
     case NINO_PRECISION_BF16: return NINO_PREC_BF16;
+    case NINO_PRECISION_MIXED: return NINO_PREC_MIXED;
     case NINO_PRECISION_AUTO: break;
     }
     return NINO_PREC_AUTO;
@@ -31,6 +33,8 @@ const char *nino_precision_name(nino_precision p)
     case NINO_PREC_F32: return "fp32";
     case NINO_PREC_F16: return "fp16";
     case NINO_PREC_BF16: return "bf16";
+    case NINO_PREC_MIXED:
+    case NINO_PREC_MIXED_BF16: return "mixed";
     case NINO_PREC_AUTO: break;
     }
     return "auto";
@@ -49,11 +53,16 @@ void nino_error_in_node(nino_error *err, const nino_gnode *n)
              inner[0] ? ": " : "", inner);
 }
 
+// What the node asks for, else the run, else what was chosen for it.
 static nino_precision precision_of_node(const nino_exec *x, const nino_gnode *n)
 {
     const nino_node_ops *ops = n->def->ops;
     const nino_precision own = ops->precision ? ops->precision(n->params) : NINO_PREC_AUTO;
-    return own == NINO_PREC_AUTO ? x->precision : own;
+    const nino_precision asked = own == NINO_PREC_AUTO ? x->precision : own;
+    if (asked != NINO_PREC_AUTO || !nino_stream_choice(x->stream)->is_narrow)
+        return asked;
+    nino_stream_taken(x->stream)->is_narrow = true;
+    return NINO_PREC_F16;
 }
 
 // A checkpoint's part that is recognised but cannot be run passes along links until it is needed.
@@ -197,8 +206,19 @@ static bool stand_in(const nino_exec *x, const nino_gnode *n, node_state *s, nin
     return n->given[0] != NULL;
 }
 
-// Runs it, and once more where a second try can help: NaN in 16-bit storage goes to f32, a full
-// device gets everything back that earlier runs kept.
+// What numbers that were too large for `now` are tried in (precision.fallback); AUTO: nothing.
+static nino_precision second_precision(nino_precision now)
+{
+    const char *word = nino_vars_get()->fallback;
+    if (!strcmp(word, "bf16"))
+        return now == NINO_PREC_F16     ? NINO_PREC_BF16
+               : now == NINO_PREC_MIXED ? NINO_PREC_MIXED_BF16
+                                        : NINO_PREC_AUTO;
+    return !strcmp(word, "fp32") && now != NINO_PREC_F32 ? NINO_PREC_F32 : NINO_PREC_AUTO;
+}
+
+// Runs it, and once more where a second try can help: NaN in 16-bit storage goes to what
+// precision.fallback says, a full device gets everything back that earlier runs kept.
 static nino_status attempt(run_state *rs, const nino_gnode *n, node_state *s, node_run *r,
                            nino_error *err)
 {
@@ -206,14 +226,18 @@ static nino_status attempt(run_state *rs, const nino_gnode *n, node_state *s, no
     if (stand_in(x, n, s, r->in[0]))
         return NINO_OK;
     nino_stream_set_precision(x->stream, precision_of_node(x, n));
+    const uint64_t n_ops = nino_stream_backend(x->stream)->n_ops;
     nino_status st = n->def->ops->run(&r->base, err);
+    if (st == NINO_OK && nino_is_true(nino_vars_get()->measure_error))
+        nino_exec_measure_error(rs, n, s, r, n_ops);
     if (st == NINO_OK || x->is_plan)
         return st;
     const bool is_nan = st == NINO_ERR_RANGE && err->kind && !strcmp(err->kind, "nan");
-    if (is_nan && nino_stream_precision(x->stream) != NINO_PREC_F32) {
-        nino_exec_say(x, NINO_LOG_WARN, "%s %s: %s; once more in f32", n->id, n->class_type,
-                      err->msg);
-        nino_stream_set_precision(x->stream, NINO_PREC_F32);
+    const nino_precision wider = second_precision(nino_stream_precision(x->stream));
+    if (is_nan && wider) {
+        nino_exec_say(x, NINO_LOG_WARN, "%s %s: %s; once more in %s", n->id, n->class_type,
+                      err->msg, wider == NINO_PREC_F32 ? "f32" : "bf16");
+        nino_stream_set_precision(x->stream, wider);
     } else if (st == NINO_ERR_NOMEM && (!err->kind || strcmp(err->kind, "limit"))) {
         nino_exec_say(x, NINO_LOG_WARN, "%s %s: %s; once more without cached results and weights",
                       n->id, n->class_type, err->msg);
@@ -223,6 +247,8 @@ static nino_status attempt(run_state *rs, const nino_gnode *n, node_state *s, no
     } else {
         return st;
     }
+    nino_stream_set_choice(x->stream, NULL); // it was made for the first try
+    nino_pool_set_budget(nino_stream_backend(x->stream)->pool, x->budget);
     nino_stream_clear_error(x->stream);
     clear_outputs(s);
     nino_shown_release(&r->shown);
@@ -241,7 +267,7 @@ static void print_params(nino_buf *out, const nino_gnode *n)
     nino_buf_addc(out, '}');
 }
 
-static void capture(run_state *rs, const nino_gnode *n, const char *when, nino_value *const *values,
+static void capture(run_state *rs, const nino_gnode *n, bool is_output, nino_value *const *values,
                     const nino_port *ports, double seconds)
 {
     nino_capture *c = rs->x->is_plan ? NULL : nino_ctx_capture(rs->x->ctx);
@@ -252,8 +278,19 @@ static void capture(run_state *rs, const nino_gnode *n, const char *when, nino_v
     for (int k = 0; ports && ports[k].key; k++)
         first[k] = nino_value_at(values[k], 0);
     print_params(&params, n);
-    nino_capture_node(c, n->class_type, n->id, when, first, ports, params.data ? params.data : "{}",
-                      seconds);
+    const nino_backend *be = nino_stream_backend(rs->x->stream);
+    nino_captured what = { .node_id = n->id,
+                           .class_type = n->class_type,
+                           .is_output = is_output,
+                           .values = first,
+                           .ports = ports,
+                           .params_json = params.data ? params.data : "{}",
+                           .workflow_json = rs->x->prompt_json,
+                           .device = be->info.selector,
+                           .precision = nino_precision_name(rs->x->precision),
+                           .duration_s = seconds };
+    nino_pool_stat(be->pool, &what.memory);
+    nino_capture_node(c, &what);
     nino_buf_release(&params);
 }
 
@@ -303,7 +340,7 @@ static nino_status run_turn(run_state *rs, const nino_gnode *n, node_state *s, i
         st = nino_share_cut(rs, (int) (n - rs->x->g->nodes), r, err);
     if (st)
         return st;
-    capture(rs, n, "input", r->in, n->def->inputs, 0);
+    capture(rs, n, false, r->in, n->def->inputs, 0);
     const nino_backend *be = nino_stream_backend(rs->x->stream);
     const uint64_t begin = nino_now_ns(), load_ns = be->load_ns, load_bytes = be->load_bytes;
     const uint64_t pause_ns = be->pause_ns;
@@ -320,7 +357,8 @@ static nino_status run_turn(run_state *rs, const nino_gnode *n, node_state *s, i
         st = nino_share_tag(rs, (int) (n - rs->x->g->nodes), err);
     if (st == NINO_ERR_NOMEM && !rs->x->is_plan)
         nino_shortage_tell(&r->base, tell_help, r);
-    capture(rs, n, "output", s->out, n->def->outputs, (double) (nino_now_ns() - begin) * 1e-9);
+    if (st == NINO_OK)
+        capture(rs, n, true, s->out, n->def->outputs, (double) (nino_now_ns() - begin) * 1e-9);
     return st;
 }
 
@@ -390,7 +428,19 @@ static nino_status run_node(run_state *rs, int i, nino_error *err)
                     .no_metadata = nino_ctx_settings(x->ctx)->o.no_metadata };
     char *profile = x->profile && n->def->is_output ? nino_profile_log_json(x->profile) : NULL;
     r.base.profile_json = profile;
-    const nino_status st = run_turns(rs, n, s, &r, err);
+    const bool is_fixed = n->def->ops->is_fixed && n->def->ops->is_fixed(n->params);
+    nino_stream_set_choice(x->stream, x->choice && !is_fixed ? &x->choice[i] : NULL);
+    const nino_backend *be = nino_stream_backend(x->stream);
+    const uint64_t load_bytes = be->load_bytes, evicted = be->evicted, n_ops = be->n_ops;
+    nino_status st = run_turns(rs, n, s, &r, err);
+    if (x->found) {
+        x->found[i] = (nino_node_plan){ *nino_stream_taken(x->stream), be->load_bytes - load_bytes,
+                                        be->evicted - evicted, is_fixed };
+        x->found[i].taken.is_narrow &= be->n_ops > n_ops;
+    }
+    if (st == NINO_OK && nino_is_true(nino_vars_get()->cpu_offload) &&
+        !(st = nino_stream_finish(x->stream, err)))
+        nino_backend_drop_weights(nino_stream_backend(x->stream));
     if (st == NINO_OK && !s->is_volatile)
         nino_results_put(nino_ctx_results(x->ctx), s->key, s->out, s->n_out, &r.shown);
     nino_share_release(&r);
@@ -482,9 +532,7 @@ static nino_status run_nodes(run_state *rs, nino_error *err)
     return st;
 }
 
-// A plan has a cache of its own: what the run's would keep (a model that a LoRA made) stays on the
-// device to the end, and what earlier runs left there is none of its business.
-static nino_status run_all(run_state *rs, nino_error *err)
+nino_status nino_exec_run_all(run_state *rs, nino_error *err)
 {
     nino_ctx *ctx = rs->x->ctx;
     if (!rs->x->is_plan)
@@ -499,7 +547,7 @@ static nino_status run_all(run_state *rs, nino_error *err)
     return st;
 }
 
-static void release_nodes(run_state *rs)
+void nino_exec_release_nodes(run_state *rs)
 {
     for (int i = 0; rs->node && i < rs->x->g->n_nodes; i++) {
         clear_outputs(&rs->node[i]);
@@ -508,64 +556,36 @@ static void release_nodes(run_state *rs)
     free(rs->node);
 }
 
-// The same nodes on a plan backend, with the cached values that the run will start from: how much
-// there is to compute. What cannot be planned has no total, and progress counts nodes instead. The device
-// is told which programs will come.
-static double execute_predict(const run_state *real)
-{
-    nino_exec x = *real->x;
-    nino_backend *device = nino_ctx_backend(x.ctx), *plan = NULL;
-    nino_mem_stat mem;
-    nino_pool_stat(device->pool, &mem);
-    run_state rs = { .x = &x, .node = calloc((size_t) x.g->n_nodes + 1, sizeof(node_state)) };
-    nino_programs programs = { .n = 0 };
-    bool ok = rs.node && (plan = nino_plan_open(&device->profile, mem.budget, NULL, NULL));
-    if (ok)
-        nino_plan_set_lister(
-            plan, nino_device_program_lister(&device->profile, &device->info, &programs));
-    for (int i = 0; ok && i < x.g->n_nodes; i++) {
-        node_state *s = &rs.node[i];
-        *s = real->node[i];
-        s->out = calloc((size_t) s->n_out + 1, sizeof(*s->out));
-        if (!s->out)
-            ok = (s->n_out = 0);
-        for (int k = 0; k < s->n_out; k++)
-            s->out[k] = nino_value_ref(real->node[i].out[k]);
-    }
-    const nino_stream_params sp = { .backend = plan, .cancel = x.cancel, .precision = x.precision };
-    x.is_plan = true;
-    x.profile = NULL;
-    x.stream = ok ? nino_stream_create(&sp, NULL) : NULL;
-    nino_error e = { 0 };
-    const bool is_planned = x.stream && run_all(&rs, &e) == NINO_OK;
-    const double flops = is_planned ? plan->flops : 0;
-    if (device->impl->expect)
-        device->impl->expect(device, &programs);
-    nino_stream_destroy(&x.stream);
-    release_nodes(&rs);
-    nino_backend_close(&plan);
-    nino_programs_release(&programs);
-    return flops;
-}
-
 nino_status nino_exec_run(nino_exec *x, nino_error *err)
 {
     nino_error e = { 0 };
+    nino_planned planned = { .fits = false };
     run_state rs = { .x = x, .node = calloc((size_t) x->g->n_nodes + 1, sizeof(node_state)) };
     if (!rs.node)
         return nino_fail(err, NINO_ERR_NOMEM, x->g->name, "out of memory");
     x->n_nodes = (uint32_t) x->g->n_order;
     nino_status st = nino_exec_decide(&rs, &e);
+    nino_pool *pool = nino_stream_backend(x->stream)->pool;
+    nino_mem_stat mem;
+    nino_pool_stat(pool, &mem);
+    x->budget = mem.budget;
     if (st == NINO_OK && !x->is_plan)
-        x->total_flops = execute_predict(&rs);
+        nino_exec_choose(&rs, &planned);
+    if (planned.fits)
+        nino_pool_set_budget(pool, planned.budget);
     x->started_ns = nino_now_ns();
     x->flops_before = nino_stream_backend(x->stream)->flops;
     x->spared_before = x->spared_told = nino_stream_backend(x->stream)->spared;
     x->load_before = nino_stream_backend(x->stream)->load_ns;
     x->eta = (nino_eta){ .spacing = 0.3 };
     if (st == NINO_OK)
-        st = run_all(&rs, &e);
-    release_nodes(&rs);
+        st = nino_exec_run_all(&rs, &e);
+    nino_exec_release_nodes(&rs);
+    if (st == NINO_ERR_NOMEM && planned.least)
+        nino_exec_name_least(&planned, &e);
+    x->choice = NULL;
+    nino_pool_set_budget(pool, mem.budget);
+    nino_planned_release(&planned);
     if (st && err)
         *err = e;
     return st;

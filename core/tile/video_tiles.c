@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/time.h"
+#include "core/base/vars.h"
 #include "core/op/backend.h"
 #include "core/tile/tile_way.h"
 
@@ -35,7 +36,7 @@ static nino_status deliver(job *j, int64_t first, nino_array *a, nino_error *err
                 return nino_fail_kind(err, NINO_ERR_RANGE, "nan", j->v->name,
                                       "%s produced values that are not finite in %s arithmetic",
                                       j->is_decode ? "decoding" : "encoding",
-                                      nino_dtype_name(nino_stream_act_type(j->s)));
+                                      nino_stream_storage(j->s));
             if (j->is_decode)
                 p[i] = fminf(fmaxf(p[i], 0), 1);
         }
@@ -178,26 +179,28 @@ static nino_array *end_piece(job *j, nino_tensor *y, int64_t i, int64_t n, int64
     e.u.chunk.peak_bytes = nino_pool_take_window_peak(nino_stream_backend(j->s)->pool);
     if (a)
         nino_monitor_publish(nino_stream_monitor(j->s), &e);
+    nino_tidy_after(j->s, i);
     nino_scope_end(j->s);
     if (!a)
         nino_stream_status(j->s, err);
     return a;
 }
 
-// Frames that go in as piece i of a causal VAE: what makes a latent frame.
+// Frames that go in as piece i of a causal VAE: what makes a latent frame; of a decode some of those.
 static void cut_piece(const job *j, int64_t i, int64_t *first, int64_t *n)
 {
-    const int64_t tc = j->is_decode ? 1 : j->v->time_factor;
-    const int64_t lead = j->v->pads_end ? tc : 1; // of the clip's first piece
+    const int64_t tc = j->is_decode ? j->piece : j->v->time_factor;
+    const int64_t lead = j->is_decode || j->v->pads_end ? tc : 1; // of the clip's first piece
     *first = i ? lead + (i - 1) * tc : 0;
     *n = i ? tc : lead;
     *n = *first + *n > j->n_in ? j->n_in - *first : *n;
 }
 
-// Causal: a latent frame at a time.
+// Causal: a latent frame at a time, or as many as memory.chunk_size says or the planner chose; what
+// they give does not depend on it.
 static nino_status stream_tile(job *j, int ix, int iy, nino_error *err)
 {
-    const int64_t tc = j->v->time_factor, step = j->is_decode ? 1 : tc;
+    const int64_t tc = j->v->time_factor, step = j->is_decode ? j->piece : tc;
     const int64_t pieces = 1 + (j->n_in - 1) / step;
     nino_status st = NINO_OK;
     int64_t done = 0;
@@ -212,7 +215,7 @@ static nino_status stream_tile(job *j, int ix, int iy, nino_error *err)
         const int64_t frames = a ? a->shape.dim[0] : 0;
         if (!a)
             st = nino_stream_status(j->s, NULL);
-        else if (frames != (j->is_decode && i ? tc : 1))
+        else if (frames != (j->is_decode ? n * tc - (i ? 0 : tc - 1) : 1))
             st = nino_fail(err, NINO_ERR_DEVICE, j->v->name, "a piece gave %lld frames",
                            (long long) frames);
         else
@@ -432,6 +435,9 @@ static nino_status video_tiles_choose(job *j, nino_tile_way *w, nino_tile_report
     }
     if (w->style != NINO_TILE_NEVER && j->p->tile.exact)
         nino_tile_warn_inexact(j->s, j->v);
+    const int most = nino_stream_choice(j->s)->tile / j->v->factor;
+    if (w->style != NINO_TILE_NEVER && most && most < w->tile)
+        w->tile = most > NINO_TILE_LEAST ? most : NINO_TILE_LEAST;
     if (w->style != NINO_TILE_NEVER && budget)
         nino_tile_fit_way(j->s, &fit, w, r);
     return NINO_OK;
@@ -440,6 +446,10 @@ static nino_status video_tiles_choose(job *j, nino_tile_way *w, nino_tile_report
 // The device had less room than plan knew of: the next smaller way, false when there is none.
 static bool video_tiles_shrink(job *j, nino_tile_way *w, nino_tile_report *r)
 {
+    if (j->piece > 1) {
+        j->piece = 1;
+        return true;
+    }
     if (w->style == NINO_TILE_NEVER)
         w->style = w->fallback;
     else if (w->tile / 2 >= nino_tile_least(NINO_TILE_ALWAYS, w->overlap))
@@ -467,6 +477,26 @@ static void video_tiles_fill_report(const job *j, nino_tile_report *r)
     nino_seam_report(&j->seam, area, j->computed, f, nino_stream_monitor(j->s), &r->seam);
 }
 
+// What was chosen for the node, and what of it there was to choose. asked: a tile's side, 0: none.
+static void video_tiles_take(job *j, const nino_tile_way *w, int asked)
+{
+    nino_taken *t = nino_stream_taken(j->s);
+    const int f = j->v->factor, chunk = nino_stream_choice(j->s)->chunk;
+    const bool is_set = strcmp(nino_vars_get()->chunk_size, "auto") != 0;
+    j->piece = nino_vae_piece(j->v, j->is_decode);
+    if (!is_set && j->is_decode && j->v->decode_next && j->n_in > 2 && !j->p->tile.one_by_one) {
+        t->chunk_most = (int) j->n_in;
+        j->piece = chunk > 1 ? (chunk < t->chunk_most ? chunk : t->chunk_most) : 1;
+        t->chunk = (int) j->piece;
+    }
+    const bool is_whole = w->tile >= j->w && w->tile >= j->h;
+    if (w->style == NINO_TILE_NEVER || is_whole || (asked && w->tile >= asked))
+        return;
+    t->tile = w->tile * f;
+    t->tile_most = (asked ? asked : j->w > j->h ? j->w : j->h) * f;
+    t->is_tiled = true;
+}
+
 nino_status nino_video_job_run(job *j, nino_tile_report *r, nino_error *err)
 {
     const int f = j->v->factor;
@@ -480,7 +510,10 @@ nino_status nino_video_job_run(job *j, nino_tile_report *r, nino_error *err)
                          "a tile of %d pixels is below %d, or the overlap %d is negative",
                          j->p->tile.tile, NINO_TILE_LEAST * f, j->p->tile.overlap);
     way.overlap = way.overlap <= way.tile / 4 ? way.overlap : way.tile / 4;
+    const bool is_asked = way.style != NINO_TILE_AUTO && !is_never;
+    const int asked = way.tile;
     nino_status st = video_tiles_choose(j, &way, r, err);
+    video_tiles_take(j, &way, is_asked ? asked : 0);
     if (st)
         return st;
     for (;;) {

@@ -3,6 +3,7 @@
 #include "core/op/plan/plan.h"
 
 #include "core/base/error.h"
+#include "core/base/vars.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,7 +167,8 @@ static const nino_backend_impl impl = { .name = "plan",
 nino_backend *nino_plan_open(const nino_profile *profile, uint64_t mem_limit, const nino_log *log,
                              nino_error *err)
 {
-    const nino_pool_params params = { .budget = mem_limit };
+    const nino_pool_params params = { .budget = mem_limit,
+                                      .is_exact = !nino_is_true(nino_vars_get()->hip_memory) };
     plan *p = calloc(1, sizeof(*p));
     if (!p || !(p->be.pool = nino_pool_create(&params))) {
         free(p);
@@ -196,14 +198,16 @@ double nino_plan_backend_seconds(const nino_backend *be) { return ((const plan *
 
 nino_plan_mark nino_plan_backend_mark(const nino_backend *be)
 {
-    return (nino_plan_mark){ be->flops, be->bytes, ((const plan *) be)->seconds, be->n_ops };
+    return (nino_plan_mark){ be->flops, be->bytes, ((const plan *) be)->seconds, be->n_ops,
+                             be->load_bytes };
 }
 
 nino_plan_mark nino_plan_mark_since(const nino_backend *be, const nino_plan_mark *before)
 {
     const nino_plan_mark now = nino_plan_backend_mark(be);
     return (nino_plan_mark){ now.flops - before->flops, now.bytes - before->bytes,
-                             now.seconds - before->seconds, now.kernels - before->kernels };
+                             now.seconds - before->seconds, now.kernels - before->kernels,
+                             now.load_bytes - before->load_bytes };
 }
 
 void nino_plan_backend_repeat(nino_backend *be, const nino_plan_mark *work)
@@ -211,5 +215,6 @@ void nino_plan_backend_repeat(nino_backend *be, const nino_plan_mark *work)
     be->flops += work->flops;
     be->bytes += work->bytes;
     be->n_ops += work->kernels;
+    be->load_bytes += work->load_bytes;
     plan_count(plan_of(be), work);
 }
