@@ -44,6 +44,8 @@ typedef struct options {
     bool has_seed, json, dry_run, quiet, verbose, once, markdown, bench, fast, tensors, ui, measure,
         no_profile, no_metadata, help, resume, front, wait, after, gui, advise, csv, reset, metrics,
         watch;
+    const char *opt; // of --opt
+    bool no_policy[NINO_POLICY_COUNT], no_mixed, adaptive;
 } options;
 
 typedef enum opt_kind {

@@ -57,6 +57,15 @@
         "no-metadata", 0, OPT_FLAG, FIELD(no_metadata), NULL,                                      \
             "Put neither the workflow nor a profile into the files that are written"               \
     }
+#define POLICY_ROW_(id, word, phase, text)                                                         \
+    { "no-" word, 0, OPT_FLAG, FIELD(no_policy[NINO_POLICY_##id]), NULL, "Without: " text },
+#define O_POLICIES                                                                                 \
+    { "opt", 0, OPT_WORD, FIELD(opt), "baseline|memory|precision|video",                           \
+      "Which optimisations act, each with those before it (ninodes help bench)" },                 \
+    NINO_POLICIES(POLICY_ROW_)                                                                     \
+    { "no-mixed", 0, OPT_FLAG, FIELD(no_mixed), NULL, "Without: storage of 16 bits" },             \
+    { "adaptive", 0, OPT_FLAG, FIELD(adaptive), NULL,                                              \
+      "Batch prompts or not as was faster in earlier evaluations here" }
 #define O_MEM                                                                                      \
     {                                                                                              \
         "mem-limit", 0, OPT_SIZE, FIELD(mem_limit), "SIZE",                                        \
@@ -95,6 +104,7 @@ static const opt run_opts[] = {
       "Run once for each value; given twice, for each pair; 1..5 or 1..9:2 is a range" },
     O_DEVICE,
     O_PRECISION,
+    O_POLICIES,
     O_MEM,
     O_PREVIEW,
     O_PREVIEW_EVERY,
@@ -129,6 +139,7 @@ static const opt plan_opts[] = { { "profile", 0, OPT_TEXT, FIELD(profile), "NAME
                                  O_SEED,
                                  O_DEVICE,
                                  O_PRECISION,
+                                 O_POLICIES,
                                  O_MEM,
                                  O_JSON,
                                  O_VERBOSE,
@@ -195,6 +206,7 @@ static const opt bench_opts[] = {
     O_INPUT,
     O_INFO,
     O_PRECISION,
+    O_POLICIES,
     O_MEM,
     O_SET,
     O_SEED,
@@ -235,6 +247,7 @@ static const opt worker_opts[] = {
     { "output", 'o', OPT_TEXT, FIELD(output), "DIR", "Folder of the results" },
     O_DEVICE,
     O_PRECISION,
+    O_POLICIES,
     O_MEM,
     O_PREVIEW,
     O_PREVIEW_EVERY,
@@ -273,6 +286,7 @@ static const opt serve_opts[] = {
     { "output", 'o', OPT_TEXT, FIELD(output), "DIR", "Folder of the results" },
     O_DEVICE,
     O_PRECISION,
+    O_POLICIES,
     O_MEM,
     { "preview", 0, OPT_WORD, FIELD(preview), "none|latent2rgb|taesd|auto",
       "Pictures of the unfinished latent for clients (default auto: taesd if it is there)" },
@@ -302,6 +316,7 @@ static const opt jobs_opts[] = {
     O_SET,
     O_SEED,
     O_PRECISION,
+    O_POLICIES,
     O_PREVIEW,
     O_PREVIEW_EVERY,
     O_PREVIEW_PERCENT,
@@ -330,6 +345,7 @@ static const opt demo_opts[] = {
     O_SEED,
     O_DEVICE,
     O_PRECISION,
+    O_POLICIES,
     O_PREVIEW,
     { "advise", 0, OPT_FLAG, FIELD(advise), NULL,
       "Say at the end what would make it faster, and by how much" },

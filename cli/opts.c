@@ -56,11 +56,11 @@ const char *nearest(const char *word, const char *const *list, size_t n)
 
 static bool bad_option(const command *c, const char *word)
 {
-    const char *names[32];
+    const char *names[64];
     size_t n = 0;
     char bare[64];
     snprintf(bare, sizeof(bare), "%.*s", (int) strcspn(word, "="), word);
-    for (const opt *o = c->opts; o->name && n < 32; o++)
+    for (const opt *o = c->opts; o->name && n < 64; o++)
         names[n++] = o->name;
     const char *near = nearest(bare + strspn(bare, "-"), names, n);
     if (near)

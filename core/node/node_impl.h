@@ -41,6 +41,9 @@ typedef struct nino_node_ops {
     bool (*is_volatile_with)(const void *params); // the same, where it depends; NULL: it does not
     // What the node asks the stream to be set to. NULL, or AUTO: the run's precision.
     nino_precision (*precision)(const void *params);
+    // Which policies it has other than the standard (nino_profile.switched), where the run has
+    // `run`. NULL: the run's.
+    uint32_t (*switched)(const void *params, uint32_t run);
     // ComfyUI's INPUT_IS_LIST: inputs come as they are, lists or not (nino_value_count(),
     // nino_value_at()). Other nodes run once for every item of the longest list; shorter ones go on
     // with their last item.

@@ -147,6 +147,12 @@ nino_status nino_backend_alloc(nino_backend *be, uint64_t bytes, nino_mem_owner 
     return st;
 }
 
+void nino_backend_set_switched(nino_backend *be, uint32_t switched)
+{
+    be->profile.switched = switched;
+    nino_pool_set_exact(be->pool, !nino_acts(&be->profile, NINO_POLICY_POOL));
+}
+
 void nino_backend_drop_made(nino_backend *be, const nino_weight *w)
 {
     nino_resident *r = w && w->is_made ? backend_find(w, be) : NULL;
@@ -207,6 +213,7 @@ void nino_backend_close(nino_backend **pbe)
     be->impl->finish(be, NULL);
     nino_backend_drop_weights(be);
     nino_pool_destroy(&be->pool);
+    free(be->paces);
     be->impl->close(be);
     *pbe = NULL;
 }

@@ -40,7 +40,13 @@ typedef struct nino_profile {
     bool is_measured; // the numbers were measured on this device (core/op/ceilings.h)
     char file[256];   // that it was read from; built in: its name
     char date[16];    // of the file's numbers, as it says; "": it does not
+    uint32_t switched; // policies that a run has other than NINO_POLICY_STANDARD
 } nino_profile;
+
+static inline bool nino_acts(const nino_profile *p, nino_policy policy)
+{
+    return ((NINO_POLICY_STANDARD ^ p->switched) >> policy) & 1;
+}
 
 // Whose peak the efficiencies are shares of, for operands of act_type.
 static inline bool nino_profile_uses_f16_peak(const nino_profile *p, nino_dtype type)

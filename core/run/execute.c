@@ -206,8 +206,11 @@ static nino_status attempt(run_state *rs, const nino_gnode *n, node_state *s, no
     nino_exec *x = rs->x;
     if (stand_in(x, n, s, r->in[0]))
         return NINO_OK;
+    const nino_node_ops *ops = n->def->ops;
     nino_stream_set_precision(x->stream, precision_of_node(x, n));
-    nino_status st = n->def->ops->run(&r->base, err);
+    nino_backend_set_switched(nino_stream_backend(x->stream),
+                              ops->switched ? ops->switched(n->params, x->switched) : x->switched);
+    nino_status st = ops->run(&r->base, err);
     if (st == NINO_OK || x->is_plan)
         return st;
     const bool is_nan = st == NINO_ERR_RANGE && err->kind && !strcmp(err->kind, "nan");
@@ -228,7 +231,7 @@ static nino_status attempt(run_state *rs, const nino_gnode *n, node_state *s, no
     clear_outputs(s);
     nino_shown_release(&r->shown);
     *err = (nino_error){ 0 };
-    return n->def->ops->run(&r->base, err);
+    return ops->run(&r->base, err);
 }
 
 static void print_params(nino_buf *out, const nino_gnode *n)

@@ -22,6 +22,7 @@ typedef struct nino_exec {
     void *priv;
     bool no_files; // nodes that only write do not run
     bool is_anew;  // results of earlier runs are not used
+    uint32_t switched; // policies, as in nino_profile
     // For progress: predicted FLOPs, what the backend had scheduled before, and when the run began.
     double total_flops, flops_before;
     double spared_before, spared_told; // of what the backend was spared

@@ -51,6 +51,8 @@ static nino_status execute_decide_make_key(run_state *rs, int i, nino_error *err
     nino_status st = NINO_OK;
     const int32_t precision = rs->x->precision;
     nino_hasher_add(h, &precision, sizeof(precision));
+    if (rs->x->switched) // some of them change how results are rounded
+        nino_hasher_add(h, &rs->x->switched, sizeof(rs->x->switched));
     execute_decide_hash_text(h, n->def->key);
     if (n->def->is_output) // what it wrote is in a folder
         execute_decide_hash_text(h, nino_ctx_output_dir(rs->x->ctx));
@@ -140,7 +142,8 @@ static bool is_volatile(const run_state *rs, int i)
 {
     const nino_gnode *n = &rs->x->g->nodes[i];
     const nino_node_ops *ops = n->def->ops;
-    bool yes = rs->x->is_anew || (rs->x->keep && n->def->is_output) || ops->is_volatile ||
+    const bool has_cache = !(rs->x->switched & NINO_POLICY_BIT(NINO_POLICY_CACHE));
+    bool yes = rs->x->is_anew || !has_cache || (rs->x->keep && n->def->is_output) || ops->is_volatile ||
                (ops->is_volatile_with && ops->is_volatile_with(n->params));
     for (int k = 0; n->def->inputs && n->def->inputs[k].key; k++)
         yes |= n->ports[k].node >= 0 && rs->node[n->ports[k].node].is_volatile;

@@ -154,6 +154,7 @@ nino_status nino_graph_plan(nino_ctx *ctx, nino_graph *g, const char *profile,
     nino_ctx_enter(ctx, NULL, settings);
     nino_exec x = { .ctx = ctx, .is_plan = true };
     x.precision = nino_precision_of(settings->o.precision);
+    x.switched = nino_options_switched(&settings->o);
     if (own_device)
         prof = nino_ctx_backend(ctx)->profile;
     else if ((st = nino_profile_load(profile, &prof, &e)))
@@ -162,6 +163,7 @@ nino_status nino_graph_plan(nino_ctx *ctx, nino_graph *g, const char *profile,
         st = e.code;
         goto end;
     }
+    prof.switched = x.switched;
     // 0: no limit; a plan of a device that is not here says what it would need
     nino_pool_stat(nino_ctx_backend(ctx)->pool, &mem);
     const uint64_t budget =

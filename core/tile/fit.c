@@ -44,10 +44,13 @@ static void run_once(nino_stream *s, const void *priv)
     } else if (!v->decode_next) {
         nino_unref(v->decode_clip(s, v, input(s, k, k->n)));
     } else {
+        const bool is_whole =
+            !nino_acts(&nino_stream_backend(s)->profile, NINO_POLICY_STREAMING);
         nino_vae_clip clip;
         nino_vae_clip_begin(&clip, v, k->is_decode);
-        for (int64_t i = 0; i < k->pieces; i++) {
-            const int64_t n = !k->is_decode && (i || v->pads_end) ? v->time_factor : 1;
+        for (int64_t i = 0; i < (is_whole ? 1 : k->pieces); i++) {
+            const int64_t piece = !k->is_decode && (i || v->pads_end) ? v->time_factor : 1;
+            const int64_t n = !is_whole ? piece : k->is_decode ? k->n : nino_vae_frames(v, k->n);
             nino_unref(nino_vae_clip_next(s, &clip, input(s, k, n)));
         }
         nino_vae_clip_end(&clip);
@@ -114,7 +117,9 @@ nino_status nino_vae_need_clip(nino_stream *s, const nino_vae *v, bool is_decode
                      .h = h,
                      .w = w };
     const nino_status st = nino_need_get(s, run_once, &k, 0, out, err);
-    out->flops *= (double) t / (double) (v->decode_next ? k.pieces : k.n);
+    const bool is_streamed =
+        v->decode_next && nino_acts(&nino_stream_backend(s)->profile, NINO_POLICY_STREAMING);
+    out->flops *= (double) t / (double) (is_streamed ? k.pieces : k.n);
     return st;
 }
 

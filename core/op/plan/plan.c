@@ -166,7 +166,8 @@ static const nino_backend_impl impl = { .name = "plan",
 nino_backend *nino_plan_open(const nino_profile *profile, uint64_t mem_limit, const nino_log *log,
                              nino_error *err)
 {
-    const nino_pool_params params = { .budget = mem_limit };
+    const nino_pool_params params = { .budget = mem_limit,
+                                      .is_exact = !nino_acts(profile, NINO_POLICY_POOL) };
     plan *p = calloc(1, sizeof(*p));
     if (!p || !(p->be.pool = nino_pool_create(&params))) {
         free(p);
