@@ -44,7 +44,9 @@ typedef struct options {
     bool has_seed, json, dry_run, quiet, verbose, once, markdown, bench, fast, tensors, ui, measure,
         no_profile, no_metadata, help, resume, front, wait, after, gui, advise, csv, reset, metrics,
         watch;
-    const char *opt; // of --opt
+    const char *opt, *report; // opt: of --opt
+    uint64_t limit, model_room;
+    bool each;
     bool no_policy[NINO_POLICY_COUNT], no_mixed, adaptive;
 } options;
 

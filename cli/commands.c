@@ -201,6 +201,14 @@ static const opt bench_opts[] = {
     { "fail-over", 0, OPT_TEXT, FIELD(fail_over), "PERCENT",
       "Exit with 7 when it is slower by more than that, beyond doubt" },
     { "csv", 0, OPT_FLAG, FIELD(csv), NULL, "Comma-separated values" },
+    { "output", 'o', OPT_TEXT, FIELD(output), "DIR",
+      "suite: test_data with its results goes below DIR (default: the working folder)" },
+    { "report", 0, OPT_TEXT, FIELD(report), "FILE", "suite: write the report there, not to stdout" },
+    { "each", 0, OPT_FLAG, FIELD(each), NULL, "suite: the last phase also without each policy" },
+    { "limit", 0, OPT_NUMBER, FIELD(limit), "SECONDS",
+      "suite: leave out what would take longer (default 2400; with --quick 300)" },
+    { "model-room", 0, OPT_SIZE, FIELD(model_room), "SIZE",
+      "suite: leave out what needs a made model larger than that (default 8GiB)" },
     O_DEVICE,
     O_MODELS,
     O_INPUT,
@@ -390,14 +398,25 @@ const command commands[] = {
       cmd_nodes },
     { "selftest", "", 0, 0, "Compare every kernel on a device with the reference", "",
       selftest_opts, cmd_selftest },
-    { "bench", "[TEXT|WORKFLOW]", 0, 1, "Say how fast kernels, or a workflow, run here",
+    { "bench", "[TEXT|WORKFLOW|suite [NAME]]", 0, 2,
+      "Say how fast kernels, a workflow, or a suite of them run here",
       "TEXT: only cases whose name contains it, as the table prints them. Samples are taken\n"
       "in turn with those of a yardstick, a matrix product; what is compared with a baseline\n"
       "is the ratio of the two, which holds when clock or load change.\n"
       "A WORKFLOW is run as a whole, after one run that loads and compiles; every node works\n"
       "again, and its files go to a folder that is removed. --against KSampler.steps=10 runs\n"
       "it in turn with itself so set, 8 times each (-n), and says what that changes a picture,\n"
-      "with its confidence, and whether the results are the same.\n",
+      "with its confidence, and whether the results are the same.\n"
+      "suite runs a set of cases under phases of optimisation in turn, at least 10 times each:\n"
+      "  --opt=baseline   no pool, no planned tiles, no Winograd, no cache, prompts one by one, no\n"
+      "                   reading ahead, clips as a whole, fp32\n"
+      "  --opt=memory     phase 1: pool, planned tiles, Winograd's layout, cache of results\n"
+      "  --opt=precision  phase 2: also fp16 storage, prompts together, reading ahead\n"
+      "  --opt=video      phase 3: also clips frame by frame, and what earlier evaluations advise\n"
+      "--opt is the last phase measured (default video); --no-POLICY measures it without one, too.\n"
+      "Suites: phases (default), vae, sd, flux, wan, load; and kernels: gemm, conv, attention.\n"
+      "--quick runs the demo's networks in 5 minutes at most, else networks of full size with\n"
+      "random weights, 40 minutes at most. Results: test_data/benchmarks, test_data/optimization.\n",
       bench_opts, cmd_bench },
     { "tune", "", 0, 0, "Choose how a device's work is cut, by measuring",
       "Takes about a minute and needs the device for itself. Only what changes no bit of a result\n"

@@ -90,6 +90,8 @@ struct nino_backend {
     uint64_t pause_ns;   // of that, waited because the job was paused
     uint64_t load_bytes; // of the weights brought in, as the device holds them
     uint64_t mem_limit;  // that was asked for; 0: none was
+    uint64_t late_bytes; // of the files, that were not in memory when they were to be read
+    uint64_t stall_ns;   // of load_ns, of weights with such bytes
     uint64_t build_ns;   // spent waiting for kernels to be compiled or taken from the cache
     uint64_t n_builds;   // programs that came so
     uint64_t ops;        // bit i: nino_ops[i] has run

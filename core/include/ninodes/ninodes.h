@@ -61,6 +61,7 @@
 #include <ninodes/run_profile.h>
 #include <ninodes/selftest.h>
 #include <ninodes/serve.h>
+#include <ninodes/suite.h>
 #include <ninodes/throttle.h>
 #include <ninodes/tune.h>
 #include <ninodes/worker.h>
