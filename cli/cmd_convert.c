@@ -37,7 +37,7 @@ int cmd_convert(const options *o)
     } else if (!len) {
         say("convert: out of memory");
         rc = EXIT_NOMEM;
-    } else if (o->output) {
+    } else if (o->output && strcmp(o->output, "-") != 0) {
         rc = cmd_convert_write_file(o->output, text, len);
     } else {
         out_data(text, len);

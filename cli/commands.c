@@ -147,7 +147,7 @@ static const opt plan_opts[] = { { "profile", 0, OPT_TEXT, FIELD(profile), "NAME
                                  { 0 } };
 
 static const opt convert_opts[] = {
-    { "output", 'o', OPT_TEXT, FIELD(output), "FILE", "Write to FILE instead of stdout" },
+    { "output", 'o', OPT_TEXT, FIELD(output), "FILE", "Write to FILE instead of stdout, which is -" },
     { "ui", 0, OPT_FLAG, FIELD(ui), NULL, "The form that the editor saved, where the file has it" },
     O_INFO,
     O_SET,

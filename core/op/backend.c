@@ -180,6 +180,14 @@ void nino_backend_set_switched(nino_backend *be, uint32_t switched)
     nino_pool_set_exact(be->pool, !nino_acts(&be->profile, NINO_POLICY_POOL));
 }
 
+nino_status nino_backend_gather(nino_backend *be, uint64_t bytes, nino_error *err)
+{
+    nino_status st = nino_pool_gather(be->pool, bytes, err);
+    while (st == NINO_ERR_NOMEM && evict_oldest(be, bytes) > 0)
+        st = nino_pool_gather(be->pool, bytes, err);
+    return st;
+}
+
 void nino_backend_drop_made(nino_backend *be, const nino_weight *w)
 {
     nino_resident *r = w && w->is_made ? backend_find(w, be) : NULL;

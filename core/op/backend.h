@@ -119,6 +119,8 @@ const nino_packed *nino_backend_weight(nino_backend *be, const nino_weight *w, n
 // again when they are needed again. The sizes and order are the same in plan.
 nino_status nino_backend_alloc(nino_backend *be, uint64_t bytes, nino_mem_owner owner,
                                nino_block *out, nino_error *err);
+// One free piece of `bytes` for all but weights, see nino_pool_gather(); weights go for it as above.
+nino_status nino_backend_gather(nino_backend *be, uint64_t bytes, nino_error *err);
 void nino_weight_evict(nino_weight *w); // from every backend
 // The op that uses w has been enqueued: if its values are made at use, they go. w may be NULL.
 void nino_backend_drop_made(nino_backend *be, const nino_weight *w);

@@ -28,6 +28,7 @@ typedef struct arena {
     uint64_t bytes, used; // bytes == 0: slot not in use
     uint32_t first;       // lowest segment
     bool holds_weights;   // what it was made for
+    bool is_gathered;     // and nothing else may come into it, even while it is free
 } arena;
 
 typedef _Atomic uint64_t counter;
@@ -138,7 +139,8 @@ static uint32_t find_fit(const nino_pool *p, uint64_t bytes, bool weights, bool 
     uint32_t best = NONE;
     for (uint32_t a = 0; a < p->n_arenas; a++) {
         const arena *ar = &p->arenas[a];
-        if (!ar->bytes || (!any_kind && ar->used && ar->holds_weights != weights))
+        const bool has_kind = ar->used || ar->is_gathered;
+        if (!ar->bytes || (!any_kind && has_kind && ar->holds_weights != weights))
             continue;
         for (uint32_t i = ar->first; i != NONE; i = p->segs[i].next)
             if (p->segs[i].is_free && p->segs[i].bytes >= bytes &&
@@ -238,11 +240,12 @@ static bool in_budget(const nino_pool *p, uint64_t more)
     return !budget || (more <= budget && reserved <= budget - more);
 }
 
-static uint64_t pool_trim(nino_pool *p)
+static uint64_t pool_trim(nino_pool *p, bool spares_gathered)
 {
     uint64_t n = 0;
     for (uint32_t a = 0; a < p->n_arenas; a++)
-        if (p->arenas[a].bytes && !p->arenas[a].used) {
+        if (p->arenas[a].bytes && !p->arenas[a].used &&
+            !(spares_gathered && p->arenas[a].is_gathered)) {
             n += p->arenas[a].bytes;
             drop_arena(p, a);
         }
@@ -257,7 +260,7 @@ static uint64_t pool_trim(nino_pool *p)
 uint64_t nino_pool_trim(nino_pool *p)
 {
     pthread_mutex_lock(&p->lock);
-    const uint64_t n = pool_trim(p);
+    const uint64_t n = pool_trim(p, false);
     pthread_mutex_unlock(&p->lock);
     return n;
 }
@@ -267,7 +270,7 @@ static uint32_t pool_grow(nino_pool *p, uint64_t bytes, bool weights, nino_error
 {
     if (bytes > p->p.max_arena)
         return NONE;
-    pool_trim(p); // they were all too small, or this would not be needed
+    pool_trim(p, weights); // they were all too small, or this would not be needed
     if (p->p.is_exact)
         return in_budget(p, bytes) ? make_arena(p, bytes, weights, err) : NONE;
     uint64_t want = pool_get(&p->reserved) / 4; // grow with use: few arenas, little waste
@@ -283,6 +286,8 @@ static uint32_t pool_grow(nino_pool *p, uint64_t bytes, bool weights, nino_error
         if (s != NONE)
             return s;
     }
+    if (!in_budget(p, bytes) && weights)
+        pool_trim(p, false);
     return in_budget(p, bytes) ? make_arena(p, bytes, weights, err) : NONE;
 }
 
@@ -393,6 +398,43 @@ nino_status nino_pool_alloc(nino_pool *p, uint64_t bytes, nino_mem_owner owner, 
     const nino_status st = pool_allocate(p, bytes, owner, out, err);
     pthread_mutex_unlock(&p->lock);
     return st;
+}
+
+nino_status nino_pool_gather(nino_pool *p, uint64_t bytes, nino_error *err)
+{
+    nino_error why = { 0 };
+    nino_status st = NINO_OK;
+    pthread_mutex_lock(&p->lock);
+    if (!p->p.is_exact && find_fit(p, bytes, false, false) == NONE) {
+        uint32_t s = NONE;
+        pool_trim(p, false);
+        bytes = (bytes + ALIGN - 1) / ALIGN * ALIGN;
+        if (in_budget(p, bytes) && bytes <= p->p.max_arena)
+            s = make_arena(p, bytes, false, &why);
+        if (s == NONE)
+            st = pool_refuse(p, bytes, NINO_OWN_ACTIVATION, &why, err);
+        else
+            p->arenas[p->segs[s].arena].is_gathered = true;
+        pool_set(&p->largest_free, largest_free(p));
+    }
+    pthread_mutex_unlock(&p->lock);
+    return st;
+}
+
+uint64_t nino_pool_largest_gather(nino_pool *p)
+{
+    const uint64_t budget = pool_get(&p->budget);
+    uint64_t taken = 0;
+    pthread_mutex_lock(&p->lock);
+    for (uint32_t a = 0; a < p->n_arenas; a++) {
+        uint32_t i = p->arenas[a].bytes ? p->arenas[a].first : NONE;
+        while (i != NONE && (p->segs[i].is_free || p->segs[i].owner == NINO_OWN_WEIGHTS))
+            i = p->segs[i].next;
+        taken += i != NONE ? p->arenas[a].bytes : 0;
+    }
+    pthread_mutex_unlock(&p->lock);
+    const uint64_t most = !budget ? UINT64_MAX : budget > taken ? budget - taken : 0;
+    return most < p->p.max_arena ? most : p->p.max_arena;
 }
 
 void nino_pool_free(nino_pool *p, nino_block *b)

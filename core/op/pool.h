@@ -46,6 +46,12 @@ void nino_pool_destroy(nino_pool **p); // frees every arena
 nino_status nino_pool_alloc(nino_pool *p, uint64_t bytes, nino_mem_owner owner, nino_block *out,
                             nino_error *err);
 void nino_pool_free(nino_pool *p, nino_block *b); // b->arena becomes 0; NULL memory is fine
+// Makes one arena of `bytes` for all but weights, wholly free ones given back first: what fits into
+// the budget as a sum may not fit into several arenas. Nothing, where that much is free in one
+// piece. Errors: NINO_ERR_NOMEM, when the budget or the device has no room for it.
+nino_status nino_pool_gather(nino_pool *p, uint64_t bytes, nino_error *err);
+// The largest that can be made when weights go for it.
+uint64_t nino_pool_largest_gather(nino_pool *p);
 uint64_t nino_pool_trim(nino_pool *p); // gives wholly free arenas back; returns the bytes
 void nino_pool_set_monitor(nino_pool *p, nino_monitor *m);
 void nino_pool_set_exact(nino_pool *p, bool is_exact); // of what is allocated from now on

@@ -27,8 +27,11 @@ static void find_tiling(const nino_monitor *m, nino_mon_reader *reader, nino_pla
                 out->tiling.tile_h = ev[i].u.tile.h;
             snprintf(out->tiling.why, sizeof(out->tiling.why), "%s",
                      nino_monitor_name_text(m, ev[i].name));
-            if (is_first) // a corner tile shares pixels on two sides only
-                out->tiling.overlap = ev[i].u.tile.w - ev[i].u.tile.core_w;
+            // The tiles at the ends of a row share pixels on one side only. Of many tiles the first
+            // may no longer be among what is kept.
+            const int shared = ev[i].u.tile.w - ev[i].u.tile.core_w;
+            if (shared && (!out->tiling.overlap || shared < out->tiling.overlap))
+                out->tiling.overlap = shared;
         }
 }
 

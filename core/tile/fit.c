@@ -2,6 +2,7 @@
 #include "core/tile/fit.h"
 #include "core/base/error.h"
 #include "core/op/backend.h"
+#include "core/op/pool.h"
 
 // What goes through: images together, or a clip.
 typedef struct walk {
@@ -57,8 +58,9 @@ static void run_once(nino_stream *s, const void *priv)
     }
 }
 
-nino_status nino_need_get(nino_stream *s, nino_need_walk run, const void *priv, uint64_t limit,
-                          nino_vae_need *out, nino_error *err)
+// gather: bytes that the arena of activations has from the start; 0: it grows.
+static nino_status need_walk(nino_stream *s, nino_need_walk run, const void *priv, uint64_t limit,
+                             uint64_t gather, nino_vae_need *out, nino_error *err)
 {
     nino_backend *be = nino_stream_backend(s);
     nino_stream *dry = NULL;
@@ -70,7 +72,7 @@ nino_status nino_need_get(nino_stream *s, nino_need_walk run, const void *priv, 
                                                     .precision = nino_stream_precision(s),
                                                     .keeps_scores = nino_stream_keeps_scores(s) },
                              err);
-    if (!dry) {
+    if (!dry || (gather && nino_pool_gather(plan->pool, gather, err))) {
         st = err ? err->code : NINO_ERR_NOMEM;
         goto end;
     }
@@ -96,6 +98,12 @@ end:
     nino_stream_destroy(&dry);
     nino_backend_close(&plan);
     return st;
+}
+
+nino_status nino_need_get(nino_stream *s, nino_need_walk run, const void *priv, uint64_t limit,
+                          nino_vae_need *out, nino_error *err)
+{
+    return need_walk(s, run, priv, limit, 0, out, err);
 }
 
 nino_status nino_vae_need_get(nino_stream *s, const nino_vae *v, bool is_decode, int n, int h,
@@ -155,18 +163,40 @@ bool nino_vae_fits(nino_stream *s, const nino_vae_need *need, uint64_t *budget)
 
 // ---- the size of tiles -------------------------------------------------------------------------
 
-bool nino_need_fits(nino_stream *s, nino_need_walk run, const void *priv, bool keeps_weights)
+bool nino_need_fits(nino_stream *s, nino_need_walk run, const void *priv, bool keeps_weights,
+                    uint64_t *gather)
 {
-    nino_vae_need need = { 0 };
+    enum { PARTS = 4 };
+    nino_vae_need need = { 0 }, all = { 0 };
     uint64_t budget;
     const uint64_t room = room_for(s, &budget);
-    return !nino_need_get(s, run, priv, room, &need, NULL) && !(keeps_weights && need.reread);
+    if (gather)
+        *gather = 0;
+    if (!need_walk(s, run, priv, room, 0, &need, NULL) && !(keeps_weights && need.reread))
+        return true;
+    if (!gather || !room || need_walk(s, run, priv, 0, 0, &all, NULL) || all.activations > room ||
+        (keeps_weights && all.weights > room - all.activations))
+        return false;
+    // Arenas that grow as they are needed leave gaps that one made in advance has not. How large it
+    // must be depends on the gaps in it; what it leaves is for weights.
+    const uint64_t most = nino_pool_largest_gather(nino_stream_backend(s)->pool);
+    const uint64_t rest = room - all.activations;
+    const uint64_t spare = rest - (keeps_weights ? all.weights : 0);
+    for (int i = 0; i <= PARTS; i++) {
+        *gather = all.activations + spare / PARTS * (uint64_t) i;
+        if (*gather <= most && !need_walk(s, run, priv, room, *gather, &need, NULL) &&
+            !(keeps_weights && need.reread))
+            return true;
+    }
+    *gather = 0;
+    return false;
 }
 
-bool nino_vae_fits_thrifty(nino_stream *s, const nino_vae *v, bool is_decode, int h, int w)
+bool nino_vae_fits_thrifty(nino_stream *s, const nino_vae *v, bool is_decode, int h, int w,
+                           uint64_t *gather)
 {
     const walk k = { .v = v, .is_decode = is_decode, .n = 1, .h = h, .w = w };
-    return nino_need_fits(s, run_once, &k, false);
+    return nino_need_fits(s, run_once, &k, false, gather);
 }
 
 static walk exact_walk(const nino_tile_fit *f, int tile)
@@ -187,10 +217,12 @@ nino_status nino_vae_need_exact(nino_stream *s, const nino_tile_fit *f, int tile
 }
 
 // Every shape of tile that a picture is computed in.
-static bool fits_tile(nino_stream *s, const nino_tile_fit *f, int tile, bool keeps_weights)
+static bool fits_tile(nino_stream *s, const nino_tile_fit *f, int tile, bool keeps_weights,
+                      uint64_t *gather)
 {
     const int w[3] = { tile, tile / 2, tile * 2 }, h[3] = { tile, tile * 2, tile / 2 };
     bool fits = true;
+    *gather = 0;
     for (int i = 0; i < (f->is_stock && !f->frames ? 3 : 1) && fits; i++) {
         walk k = { .v = f->v,
                    .is_decode = f->is_decode,
@@ -205,32 +237,38 @@ static bool fits_tile(nino_stream *s, const nino_tile_fit *f, int tile, bool kee
             k.all_h = f->h;
             k.all_w = f->w;
         }
-        fits = nino_need_fits(s, run_once, &k, keeps_weights);
+        uint64_t n = 0; // what tiles of clips leave behind while others run is not walked
+        fits = nino_need_fits(s, run_once, &k, keeps_weights, k.is_clip ? NULL : &n);
+        *gather = n > *gather ? n : *gather;
     }
     return fits;
 }
 
-int nino_vae_fit_tile(nino_stream *s, const nino_tile_fit *f, int least, int most)
+int nino_vae_fit_tile(nino_stream *s, const nino_tile_fit *f, int least, int most, uint64_t *gather)
 {
     int lo = least, hi = most;
+    uint64_t n = 0;
     bool keeps = true; // weights are read once; where no tile leaves them room they come and go
+    *gather = 0;
     if (least > most)
         return 0;
-    if (fits_tile(s, f, most, true))
+    if (fits_tile(s, f, most, true, gather))
         return most;
-    if (!fits_tile(s, f, least, true)) {
+    if (!fits_tile(s, f, least, true, gather)) {
         keeps = false;
-        if (fits_tile(s, f, most, false))
+        if (fits_tile(s, f, most, false, gather))
             return most;
-        if (!fits_tile(s, f, least, false))
+        if (!fits_tile(s, f, least, false, gather))
             return 0;
     }
     while (hi - lo > 1) {
         const int mid = lo + (hi - lo) / 2;
-        if (fits_tile(s, f, mid, keeps))
+        if (fits_tile(s, f, mid, keeps, &n)) {
             lo = mid;
-        else
+            *gather = n;
+        } else {
             hi = mid;
+        }
     }
     return lo;
 }

@@ -17,8 +17,11 @@ typedef void (*nino_need_walk)(nino_stream *dry, const void *priv);
 // the pool, in which weights come and go where it is short; 0: none.
 nino_status nino_need_get(nino_stream *s, nino_need_walk run, const void *priv, uint64_t limit,
                           nino_vae_need *out, nino_error *err);
-// Within what the budget leaves to it. keeps_weights: they are read once.
-bool nino_need_fits(nino_stream *s, nino_need_walk run, const void *priv, bool keeps_weights);
+// Within what the budget leaves to it. keeps_weights: they are read once. *gather: 0, or the bytes
+// that nino_backend_gather() is to make one piece of before the run, because they fit in no other
+// way. NULL: the walk is not all of what runs, and has to fit without.
+bool nino_need_fits(nino_stream *s, nino_need_walk run, const void *priv, bool keeps_weights,
+                    uint64_t *gather);
 
 // n images of h x w latent cells through decode or encode.
 nino_status nino_vae_need_get(nino_stream *s, const nino_vae *v, bool is_decode, int n, int h,
@@ -30,7 +33,8 @@ nino_status nino_vae_need_clip(nino_stream *s, const nino_vae *v, bool is_decode
 // *budget becomes the pool's (0: unlimited).
 bool nino_vae_fits(nino_stream *s, const nino_vae_need *need, uint64_t *budget);
 // The same for one image, whose weights may come and go while it is computed.
-bool nino_vae_fits_thrifty(nino_stream *s, const nino_vae *v, bool is_decode, int h, int w);
+bool nino_vae_fits_thrifty(nino_stream *s, const nino_vae *v, bool is_decode, int h, int w,
+                           uint64_t *gather);
 
 // What is computed in tiles; lengths in latent cells.
 typedef struct nino_tile_fit {
@@ -45,5 +49,6 @@ typedef struct nino_tile_fit {
 nino_status nino_vae_need_exact(nino_stream *s, const nino_tile_fit *f, int tile,
                                 nino_vae_need *out, nino_error *err);
 // The largest tile of least ... most cells with which the stream's device has enough memory, by
-// walking one tile and the canvas on a plan backend; 0: even the least needs more.
-int nino_vae_fit_tile(nino_stream *s, const nino_tile_fit *f, int least, int most);
+// walking one tile and the canvas on a plan backend; 0: even the least needs more. *gather as above.
+int nino_vae_fit_tile(nino_stream *s, const nino_tile_fit *f, int least, int most,
+                      uint64_t *gather);

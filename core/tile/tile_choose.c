@@ -49,6 +49,13 @@ int nino_tile_least(nino_tile_style style, int overlap)
     return least < NINO_TILE_LEAST ? NINO_TILE_LEAST : least;
 }
 
+// What fits in one piece only gets it; without, a run may yet have room, or says what was missing.
+static void tile_gather(nino_stream *s, uint64_t bytes)
+{
+    if (bytes)
+        (void) nino_backend_gather(nino_stream_backend(s), bytes, NULL);
+}
+
 void nino_tile_fit_way(nino_stream *s, const nino_tile_fit *of, nino_tile_way *w,
                        nino_tile_report *r)
 {
@@ -56,10 +63,11 @@ void nino_tile_fit_way(nino_stream *s, const nino_tile_fit *of, nino_tile_way *w
     const bool is_picture = !of->frames;
     nino_tile_style style = w->style;
     nino_tile_fit fit = *of;
+    uint64_t gather = 0;
     int found = 0, shared = w->overlap;
     while (true) {
         fit.is_stock = style == NINO_TILE_STOCK;
-        found = nino_vae_fit_tile(s, &fit, nino_tile_least(style, shared), asked);
+        found = nino_vae_fit_tile(s, &fit, nino_tile_least(style, shared), asked, &gather);
         if (found || (!(is_picture && fit.is_stock) && shared < 2))
             break;
         if (is_picture && fit.is_stock)
@@ -67,6 +75,7 @@ void nino_tile_fit_way(nino_stream *s, const nino_tile_fit *of, nino_tile_way *w
         else
             shared /= 2;
     }
+    tile_gather(s, gather);
     if (!found || (found == asked && style == w->style && shared == w->overlap))
         return;
     say_why(r, "; tiles of %d, for those of %d there is no room", found * f, asked * f);
@@ -86,13 +95,15 @@ static void tile_fit_exact(nino_tile_job *j, bool has_budget, nino_tile_way *w, 
 {
     const int asked = w->tile < j->h ? w->tile : j->h;
     int found = has_budget ? 0 : asked;
+    uint64_t gather = 0;
     for (int i = 0; i < 2 && !found; i++) {
         const nino_tile_fit fit = {
             .v = j->v, .is_decode = true, .h = j->h, .w = j->w, .is_exact = true, .on_host = i > 0
         };
-        found = nino_vae_fit_tile(j->s, &fit, 1, asked);
+        found = nino_vae_fit_tile(j->s, &fit, 1, asked, &gather);
         w->on_host = found && i > 0;
     }
+    tile_gather(j->s, gather);
     w->tile = found ? found : asked;
     w->overlap = 0;
     say_why(r, "; exact in bands of %d rows%s", w->tile * j->v->factor,
@@ -105,7 +116,7 @@ static nino_status choose_style(nino_tile_job *j, bool has_budget, nino_tile_way
 {
     const bool is_never = w->style == NINO_TILE_NEVER;
     nino_vae_need need = { 0 };
-    uint64_t budget;
+    uint64_t budget, gather = 0;
     snprintf(r->why, sizeof(r->why), "%s", is_never ? "whole image" : "tiles were asked for");
     if (!nino_acts(&nino_stream_backend(j->s)->profile, NINO_POLICY_TILES)) {
         snprintf(r->why, sizeof(r->why), "tiles are not planned");
@@ -118,7 +129,9 @@ static nino_status choose_style(nino_tile_job *j, bool has_budget, nino_tile_way
     if (st)
         return st;
     const bool fits = nino_vae_fits(j->s, &need, &budget) ||
-                      (is_never && nino_vae_fits_thrifty(j->s, j->v, j->is_decode, j->h, j->w));
+                      (is_never && nino_vae_fits_thrifty(j->s, j->v, j->is_decode, j->h, j->w,
+                                                 &gather));
+    tile_gather(j->s, gather);
     const double all = tile_mib(need.activations + need.weights);
     if (!budget)
         snprintf(r->why, sizeof(r->why), "whole image: %.0f MiB, no budget is set", all);

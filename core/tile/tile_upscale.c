@@ -222,11 +222,11 @@ static void walk_row(nino_stream *s, const void *priv)
     nino_unref(canvas ? nino_blend(s, canvas, t, 0, 0, 0, 0, 0) : t);
 }
 
-static bool fits_side(const job *j, int side, bool keeps_weights)
+static bool fits_side(const job *j, int side, bool keeps_weights, uint64_t *gather)
 {
     walk k = { .u = j->u, .h = side < j->h ? side : j->h, .w = side < j->w ? side : j->w };
     k.all_w = k.h < j->h || k.w < j->w ? j->w : 0;
-    return nino_need_fits(j->s, walk_row, &k, keeps_weights);
+    return nino_need_fits(j->s, walk_row, &k, keeps_weights, gather);
 }
 
 // Which of the sides: the first with which weights are read once, else the first with which they
@@ -234,14 +234,19 @@ static bool fits_side(const job *j, int side, bool keeps_weights)
 static int upscale_choose_side(const job *j)
 {
     const int n = sizeof(sides) / sizeof(sides[0]);
+    nino_backend *be = nino_stream_backend(j->s);
+    uint64_t gather = 0;
     nino_mem_stat m;
-    nino_pool_stat(nino_stream_backend(j->s)->pool, &m);
+    nino_pool_stat(be->pool, &m);
     if (!m.budget)
         return 0;
-    for (int keeps = 1; keeps >= 0; keeps--)
-        for (int i = 0; i < n; i++)
-            if (fits_side(j, sides[i], keeps))
-                return i;
+    for (int i = 0; i < 2 * n; i++) {
+        if (!fits_side(j, sides[i % n], i < n, &gather))
+            continue;
+        if (gather)
+            (void) nino_backend_gather(be, gather, NULL);
+        return i % n;
+    }
     return n - 1;
 }
 

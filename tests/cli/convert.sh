@@ -12,6 +12,8 @@ expect 0 "$N" convert "$tmp/api.json"
 cmp -s "$tmp/out" "$tmp/api.json" || die "the API form changed"
 expect 0 "$N" convert $S/example_workflow.json --ui
 cmp -s "$tmp/out" $S/example_workflow.json || die "the editor's form is not the file's"
+expect 0 "$N" convert "$tmp/api.json" -o -
+cmp -s "$tmp/out" "$tmp/api.json" && [ ! -e - ] || die "- is not stdout"
 expect 3 "$N" convert "$tmp/api.json" --ui
 said 'does not hold the form that the editor saves'
 

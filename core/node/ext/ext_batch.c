@@ -175,53 +175,27 @@ static nino_status merge_run(nino_run *r, nino_error *err)
     return st ? st : nino_out_int(r, 1, n, err);
 }
 
-NINO_NODE(vhs_merge_images, "VHS_MergeImages", "Merge Images", "Video Helper Suite/image",
-          "One batch of two, at the size of one of them",
-          NINO_INPUTS(NINO_PORT(images_A, IMAGE), NINO_PORT(images_B, IMAGE)),
-          NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE), NINO_PORT(count, INT)),
-          NINO_PARAMS(
-              merge_params,
-              NINO_P_ENUM(merge_params, merge_strategy,
-                          NINO_WORDS("match A", "match B", "match smaller", "match larger"), 0,
-                          .label = "Size", .help = "Whose size both get"),
-              NINO_P_ENUM(merge_params, scale_method,
-                          NINO_WORDS("nearest-exact", "bilinear", "area", "bicubic", "bislerp"), 0,
-                          .label = "Method", .help = "How values between pixels are found"),
-              NINO_P_ENUM(merge_params, crop, NINO_WORDS("disabled", "center"), 0, .label = "Crop",
-                          .help = "Whether the second is cut to the aspect ratio of the first")),
-          NINO_RUN(merge_run));
+#define MERGE_NODE(id, class_name, title, category, what, TYPE)                                    \
+    NINO_NODE(                                                                                     \
+        id, class_name, title, "Video Helper Suite/" category,                                     \
+        "One batch of two, at the size of one of them",                                            \
+        NINO_INPUTS(NINO_PORT(what##_A, TYPE), NINO_PORT(what##_B, TYPE)),                         \
+        NINO_OUTPUTS(NINO_PORT(TYPE, TYPE), NINO_PORT(count, INT)),                                \
+        NINO_PARAMS(                                                                               \
+            merge_params,                                                                          \
+            NINO_P_ENUM(merge_params, merge_strategy,                                              \
+                        NINO_WORDS("match A", "match B", "match smaller", "match larger"), 0,      \
+                        .label = "Size", .help = "Whose size both get"),                           \
+            NINO_P_ENUM(merge_params, scale_method,                                                \
+                        NINO_WORDS("nearest-exact", "bilinear", "area", "bicubic", "bislerp"), 0,  \
+                        .label = "Method", .help = "How values between pixels are found"),         \
+            NINO_P_ENUM(merge_params, crop, NINO_WORDS("disabled", "center"), 0, .label = "Crop",  \
+                        .help = "Whether the second is cut to the aspect ratio of the first")),    \
+        NINO_RUN(merge_run))
 
-NINO_NODE(vhs_merge_latents, "VHS_MergeLatents", "Merge Latents", "Video Helper Suite/latent",
-          "One batch of two, at the size of one of them",
-          NINO_INPUTS(NINO_PORT(latents_A, LATENT), NINO_PORT(latents_B, LATENT)),
-          NINO_OUTPUTS(NINO_PORT(LATENT, LATENT), NINO_PORT(count, INT)),
-          NINO_PARAMS(
-              merge_params,
-              NINO_P_ENUM(merge_params, merge_strategy,
-                          NINO_WORDS("match A", "match B", "match smaller", "match larger"), 0,
-                          .label = "Size", .help = "Whose size both get"),
-              NINO_P_ENUM(merge_params, scale_method,
-                          NINO_WORDS("nearest-exact", "bilinear", "area", "bicubic", "bislerp"), 0,
-                          .label = "Method", .help = "How values between pixels are found"),
-              NINO_P_ENUM(merge_params, crop, NINO_WORDS("disabled", "center"), 0, .label = "Crop",
-                          .help = "Whether the second is cut to the aspect ratio of the first")),
-          NINO_RUN(merge_run));
-
-NINO_NODE(vhs_merge_masks, "VHS_MergeMasks", "Merge Masks", "Video Helper Suite/mask",
-          "One batch of two, at the size of one of them",
-          NINO_INPUTS(NINO_PORT(mask_A, MASK), NINO_PORT(mask_B, MASK)),
-          NINO_OUTPUTS(NINO_PORT(MASK, MASK), NINO_PORT(count, INT)),
-          NINO_PARAMS(
-              merge_params,
-              NINO_P_ENUM(merge_params, merge_strategy,
-                          NINO_WORDS("match A", "match B", "match smaller", "match larger"), 0,
-                          .label = "Size", .help = "Whose size both get"),
-              NINO_P_ENUM(merge_params, scale_method,
-                          NINO_WORDS("nearest-exact", "bilinear", "area", "bicubic", "bislerp"), 0,
-                          .label = "Method", .help = "How values between pixels are found"),
-              NINO_P_ENUM(merge_params, crop, NINO_WORDS("disabled", "center"), 0, .label = "Crop",
-                          .help = "Whether the second is cut to the aspect ratio of the first")),
-          NINO_RUN(merge_run));
+MERGE_NODE(vhs_merge_images, "VHS_MergeImages", "Merge Images", "image", images, IMAGE);
+MERGE_NODE(vhs_merge_latents, "VHS_MergeLatents", "Merge Latents", "latent", latents, LATENT);
+MERGE_NODE(vhs_merge_masks, "VHS_MergeMasks", "Merge Masks", "mask", mask, MASK);
 
 // ---- picking ---------------------------------------------------------------------------------
 

@@ -148,7 +148,56 @@ static nino_status break_run(nino_run *r, nino_error *err)
     return st;
 }
 
-// ---- of 2 numbers ----------------------------------------------------------------------------
+// ---- the nodes -------------------------------------------------------------------------------
+
+#define VEC_OP(...)                                                                                \
+    NINO_PARAMS(vec_op, NINO_P_ENUM(vec_op, op, NINO_WORDS(__VA_ARGS__), 0, .label = "Operation",  \
+                                    .help = "What is done"))
+// What there is for vectors of n numbers, but for their making and breaking.
+#define VEC_NODES(n)                                                                               \
+    NINO_NODE(cm_vec##n##_unary, "CM_Vec" #n "UnaryOperation", "Vec" #n "UnaryOperation",          \
+              "math/vec" #n, "One operation on a vector", NINO_INPUTS(NINO_PORT(a, VEC##n)),       \
+              NINO_OUTPUTS(NINO_PORT(VEC##n, VEC##n)), VEC_OP("Neg", "Normalize"),                 \
+              NINO_RUN(unary_run));                                                                \
+    NINO_NODE(cm_vec##n##_is, "CM_Vec" #n "UnaryCondition", "Vec" #n "UnaryCondition",             \
+              "math/vec" #n, "Asks about a vector", NINO_INPUTS(NINO_PORT(a, VEC##n)),             \
+              NINO_OUTPUTS(NINO_PORT(BOOL, BOOLEAN)),                                              \
+              VEC_OP("IsZero", "IsNotZero", "IsNormalized", "IsNotNormalized"), NINO_RUN(is_run)); \
+    NINO_NODE(cm_vec##n##_norm, "CM_Vec" #n "ToScalarUnaryOperation",                              \
+              "Vec" #n "ToScalarUnaryOperation", "math/vec" #n, "The length of a vector",          \
+              NINO_INPUTS(NINO_PORT(a, VEC##n)), NINO_OUTPUTS(NINO_PORT(FLOAT, FLOAT)),            \
+              VEC_OP("Norm"), NINO_RUN(norm_run));                                                 \
+    NINO_NODE(cm_vec##n##_binary, "CM_Vec" #n "BinaryOperation", "Vec" #n "BinaryOperation",       \
+              "math/vec" #n, "One operation on two vectors",                                       \
+              NINO_INPUTS(NINO_PORT(a, VEC##n), NINO_PORT(b, VEC##n)),                             \
+              NINO_OUTPUTS(NINO_PORT(VEC##n, VEC##n)), VEC_OP("Add", "Sub", "Cross"),              \
+              NINO_RUN(binary_run));                                                               \
+    NINO_NODE(cm_vec##n##_compare, "CM_Vec" #n "BinaryCondition", "Vec" #n "BinaryCondition",      \
+              "math/vec" #n, "Compares two vectors",                                               \
+              NINO_INPUTS(NINO_PORT(a, VEC##n), NINO_PORT(b, VEC##n)),                             \
+              NINO_OUTPUTS(NINO_PORT(BOOL, BOOLEAN)), VEC_OP("Eq", "Neq"), NINO_RUN(compare_run)); \
+    NINO_NODE(cm_vec##n##_dot, "CM_Vec" #n "ToScalarBinaryOperation",                              \
+              "Vec" #n "ToScalarBinaryOperation", "math/vec" #n, "A number of two vectors",        \
+              NINO_INPUTS(NINO_PORT(a, VEC##n), NINO_PORT(b, VEC##n)),                             \
+              NINO_OUTPUTS(NINO_PORT(FLOAT, FLOAT)), VEC_OP("Dot", "Distance"),                    \
+              NINO_RUN(dot_run));                                                                  \
+    NINO_NODE(cm_vec##n##_scalar, "CM_Vec" #n "ScalarOperation", "Vec" #n "ScalarOperation",       \
+              "math/vec" #n, "A vector times a number, or divided by it",                          \
+              NINO_INPUTS(NINO_PORT(a, VEC##n)), NINO_OUTPUTS(NINO_PORT(VEC##n, VEC##n)),          \
+              NINO_PARAMS(vec_scalar,                                                              \
+                          NINO_P_ENUM(vec_scalar, op, NINO_WORDS("Mul", "Div"), 0,                 \
+                                      .label = "Operation", .help = "What is done"),               \
+                          NINO_P_FLOAT(vec_scalar, b, 0.0, -EXT_LARGEST, EXT_LARGEST, 0.01,        \
+                                       .label = "b", .help = "The number")),                       \
+              NINO_RUN(scalar_run))
+
+VEC_NODES(2);
+VEC_NODES(3);
+VEC_NODES(4);
+
+#define VEC_NUMBER(type, name, which)                                                              \
+    NINO_P_FLOAT(type, name, 0.0, -EXT_LARGEST, EXT_LARGEST, 0.01, .label = #name,                 \
+                 .help = which " number")
 
 typedef struct compose2 {
     double x;
@@ -157,72 +206,13 @@ typedef struct compose2 {
 
 NINO_NODE(cm_compose2, "CM_ComposeVec2", "ComposeVec2", "math/conversion", "A vector of 2 numbers",
           NINO_OUTPUTS(NINO_PORT(VEC2, VEC2)),
-          NINO_PARAMS(compose2,
-                      NINO_P_FLOAT(compose2, x, 0.0, -EXT_LARGEST, EXT_LARGEST, 0.01, .label = "x",
-                                   .help = "First number"),
-                      NINO_P_FLOAT(compose2, y, 0.0, -EXT_LARGEST, EXT_LARGEST, 0.01, .label = "y",
-                                   .help = "Second number")),
+          NINO_PARAMS(compose2, VEC_NUMBER(compose2, x, "First"),
+                      VEC_NUMBER(compose2, y, "Second")),
           NINO_RUN(compose_run));
 
 NINO_NODE(cm_break2, "CM_BreakoutVec2", "BreakoutVec2", "math/conversion",
           "The numbers of a vector", NINO_INPUTS(NINO_PORT(a, VEC2)),
           NINO_OUTPUTS(NINO_PORT(FLOAT, FLOAT), NINO_PORT(FLOAT_2, FLOAT)), NINO_RUN(break_run));
-
-NINO_NODE(cm_vec2_unary, "CM_Vec2UnaryOperation", "Vec2UnaryOperation", "math/vec2",
-          "One operation on a vector", NINO_INPUTS(NINO_PORT(a, VEC2)),
-          NINO_OUTPUTS(NINO_PORT(VEC2, VEC2)),
-          NINO_PARAMS(vec_op, NINO_P_ENUM(vec_op, op, NINO_WORDS("Neg", "Normalize"), 0,
-                                          .label = "Operation", .help = "What is done")),
-          NINO_RUN(unary_run));
-
-NINO_NODE(cm_vec2_is, "CM_Vec2UnaryCondition", "Vec2UnaryCondition", "math/vec2",
-          "Asks about a vector", NINO_INPUTS(NINO_PORT(a, VEC2)),
-          NINO_OUTPUTS(NINO_PORT(BOOL, BOOLEAN)),
-          NINO_PARAMS(vec_op, NINO_P_ENUM(vec_op, op,
-                                          NINO_WORDS("IsZero", "IsNotZero", "IsNormalized",
-                                                     "IsNotNormalized"),
-                                          0, .label = "Operation", .help = "What is done")),
-          NINO_RUN(is_run));
-
-NINO_NODE(cm_vec2_norm, "CM_Vec2ToScalarUnaryOperation", "Vec2ToScalarUnaryOperation", "math/vec2",
-          "The length of a vector", NINO_INPUTS(NINO_PORT(a, VEC2)),
-          NINO_OUTPUTS(NINO_PORT(FLOAT, FLOAT)),
-          NINO_PARAMS(vec_op, NINO_P_ENUM(vec_op, op, NINO_WORDS("Norm"), 0, .label = "Operation",
-                                          .help = "What is done")),
-          NINO_RUN(norm_run));
-
-NINO_NODE(cm_vec2_binary, "CM_Vec2BinaryOperation", "Vec2BinaryOperation", "math/vec2",
-          "One operation on two vectors", NINO_INPUTS(NINO_PORT(a, VEC2), NINO_PORT(b, VEC2)),
-          NINO_OUTPUTS(NINO_PORT(VEC2, VEC2)),
-          NINO_PARAMS(vec_op, NINO_P_ENUM(vec_op, op, NINO_WORDS("Add", "Sub", "Cross"), 0,
-                                          .label = "Operation", .help = "What is done")),
-          NINO_RUN(binary_run));
-
-NINO_NODE(cm_vec2_compare, "CM_Vec2BinaryCondition", "Vec2BinaryCondition", "math/vec2",
-          "Compares two vectors", NINO_INPUTS(NINO_PORT(a, VEC2), NINO_PORT(b, VEC2)),
-          NINO_OUTPUTS(NINO_PORT(BOOL, BOOLEAN)),
-          NINO_PARAMS(vec_op, NINO_P_ENUM(vec_op, op, NINO_WORDS("Eq", "Neq"), 0,
-                                          .label = "Operation", .help = "What is done")),
-          NINO_RUN(compare_run));
-
-NINO_NODE(cm_vec2_dot, "CM_Vec2ToScalarBinaryOperation", "Vec2ToScalarBinaryOperation", "math/vec2",
-          "A number of two vectors", NINO_INPUTS(NINO_PORT(a, VEC2), NINO_PORT(b, VEC2)),
-          NINO_OUTPUTS(NINO_PORT(FLOAT, FLOAT)),
-          NINO_PARAMS(vec_op, NINO_P_ENUM(vec_op, op, NINO_WORDS("Dot", "Distance"), 0,
-                                          .label = "Operation", .help = "What is done")),
-          NINO_RUN(dot_run));
-
-NINO_NODE(cm_vec2_scalar, "CM_Vec2ScalarOperation", "Vec2ScalarOperation", "math/vec2",
-          "A vector times a number, or divided by it", NINO_INPUTS(NINO_PORT(a, VEC2)),
-          NINO_OUTPUTS(NINO_PORT(VEC2, VEC2)),
-          NINO_PARAMS(vec_scalar,
-                      NINO_P_ENUM(vec_scalar, op, NINO_WORDS("Mul", "Div"), 0, .label = "Operation",
-                                  .help = "What is done"),
-                      NINO_P_FLOAT(vec_scalar, b, 0.0, -EXT_LARGEST, EXT_LARGEST, 0.01,
-                                   .label = "b", .help = "The number")),
-          NINO_RUN(scalar_run));
-
-// ---- of 3 numbers ----------------------------------------------------------------------------
 
 typedef struct compose3 {
     double x;
@@ -232,13 +222,8 @@ typedef struct compose3 {
 
 NINO_NODE(cm_compose3, "CM_ComposeVec3", "ComposeVec3", "math/conversion", "A vector of 3 numbers",
           NINO_OUTPUTS(NINO_PORT(VEC3, VEC3)),
-          NINO_PARAMS(compose3,
-                      NINO_P_FLOAT(compose3, x, 0.0, -EXT_LARGEST, EXT_LARGEST, 0.01, .label = "x",
-                                   .help = "First number"),
-                      NINO_P_FLOAT(compose3, y, 0.0, -EXT_LARGEST, EXT_LARGEST, 0.01, .label = "y",
-                                   .help = "Second number"),
-                      NINO_P_FLOAT(compose3, z, 0.0, -EXT_LARGEST, EXT_LARGEST, 0.01, .label = "z",
-                                   .help = "Third number")),
+          NINO_PARAMS(compose3, VEC_NUMBER(compose3, x, "First"), VEC_NUMBER(compose3, y, "Second"),
+                      VEC_NUMBER(compose3, z, "Third")),
           NINO_RUN(compose_run));
 
 NINO_NODE(cm_break3, "CM_BreakoutVec3", "BreakoutVec3", "math/conversion",
@@ -246,62 +231,6 @@ NINO_NODE(cm_break3, "CM_BreakoutVec3", "BreakoutVec3", "math/conversion",
           NINO_OUTPUTS(NINO_PORT(FLOAT, FLOAT), NINO_PORT(FLOAT_2, FLOAT),
                        NINO_PORT(FLOAT_3, FLOAT)),
           NINO_RUN(break_run));
-
-NINO_NODE(cm_vec3_unary, "CM_Vec3UnaryOperation", "Vec3UnaryOperation", "math/vec3",
-          "One operation on a vector", NINO_INPUTS(NINO_PORT(a, VEC3)),
-          NINO_OUTPUTS(NINO_PORT(VEC3, VEC3)),
-          NINO_PARAMS(vec_op, NINO_P_ENUM(vec_op, op, NINO_WORDS("Neg", "Normalize"), 0,
-                                          .label = "Operation", .help = "What is done")),
-          NINO_RUN(unary_run));
-
-NINO_NODE(cm_vec3_is, "CM_Vec3UnaryCondition", "Vec3UnaryCondition", "math/vec3",
-          "Asks about a vector", NINO_INPUTS(NINO_PORT(a, VEC3)),
-          NINO_OUTPUTS(NINO_PORT(BOOL, BOOLEAN)),
-          NINO_PARAMS(vec_op, NINO_P_ENUM(vec_op, op,
-                                          NINO_WORDS("IsZero", "IsNotZero", "IsNormalized",
-                                                     "IsNotNormalized"),
-                                          0, .label = "Operation", .help = "What is done")),
-          NINO_RUN(is_run));
-
-NINO_NODE(cm_vec3_norm, "CM_Vec3ToScalarUnaryOperation", "Vec3ToScalarUnaryOperation", "math/vec3",
-          "The length of a vector", NINO_INPUTS(NINO_PORT(a, VEC3)),
-          NINO_OUTPUTS(NINO_PORT(FLOAT, FLOAT)),
-          NINO_PARAMS(vec_op, NINO_P_ENUM(vec_op, op, NINO_WORDS("Norm"), 0, .label = "Operation",
-                                          .help = "What is done")),
-          NINO_RUN(norm_run));
-
-NINO_NODE(cm_vec3_binary, "CM_Vec3BinaryOperation", "Vec3BinaryOperation", "math/vec3",
-          "One operation on two vectors", NINO_INPUTS(NINO_PORT(a, VEC3), NINO_PORT(b, VEC3)),
-          NINO_OUTPUTS(NINO_PORT(VEC3, VEC3)),
-          NINO_PARAMS(vec_op, NINO_P_ENUM(vec_op, op, NINO_WORDS("Add", "Sub", "Cross"), 0,
-                                          .label = "Operation", .help = "What is done")),
-          NINO_RUN(binary_run));
-
-NINO_NODE(cm_vec3_compare, "CM_Vec3BinaryCondition", "Vec3BinaryCondition", "math/vec3",
-          "Compares two vectors", NINO_INPUTS(NINO_PORT(a, VEC3), NINO_PORT(b, VEC3)),
-          NINO_OUTPUTS(NINO_PORT(BOOL, BOOLEAN)),
-          NINO_PARAMS(vec_op, NINO_P_ENUM(vec_op, op, NINO_WORDS("Eq", "Neq"), 0,
-                                          .label = "Operation", .help = "What is done")),
-          NINO_RUN(compare_run));
-
-NINO_NODE(cm_vec3_dot, "CM_Vec3ToScalarBinaryOperation", "Vec3ToScalarBinaryOperation", "math/vec3",
-          "A number of two vectors", NINO_INPUTS(NINO_PORT(a, VEC3), NINO_PORT(b, VEC3)),
-          NINO_OUTPUTS(NINO_PORT(FLOAT, FLOAT)),
-          NINO_PARAMS(vec_op, NINO_P_ENUM(vec_op, op, NINO_WORDS("Dot", "Distance"), 0,
-                                          .label = "Operation", .help = "What is done")),
-          NINO_RUN(dot_run));
-
-NINO_NODE(cm_vec3_scalar, "CM_Vec3ScalarOperation", "Vec3ScalarOperation", "math/vec3",
-          "A vector times a number, or divided by it", NINO_INPUTS(NINO_PORT(a, VEC3)),
-          NINO_OUTPUTS(NINO_PORT(VEC3, VEC3)),
-          NINO_PARAMS(vec_scalar,
-                      NINO_P_ENUM(vec_scalar, op, NINO_WORDS("Mul", "Div"), 0, .label = "Operation",
-                                  .help = "What is done"),
-                      NINO_P_FLOAT(vec_scalar, b, 0.0, -EXT_LARGEST, EXT_LARGEST, 0.01,
-                                   .label = "b", .help = "The number")),
-          NINO_RUN(scalar_run));
-
-// ---- of 4 numbers ----------------------------------------------------------------------------
 
 typedef struct compose4 {
     double x;
@@ -312,15 +241,8 @@ typedef struct compose4 {
 
 NINO_NODE(cm_compose4, "CM_ComposeVec4", "ComposeVec4", "math/conversion", "A vector of 4 numbers",
           NINO_OUTPUTS(NINO_PORT(VEC4, VEC4)),
-          NINO_PARAMS(compose4,
-                      NINO_P_FLOAT(compose4, x, 0.0, -EXT_LARGEST, EXT_LARGEST, 0.01, .label = "x",
-                                   .help = "First number"),
-                      NINO_P_FLOAT(compose4, y, 0.0, -EXT_LARGEST, EXT_LARGEST, 0.01, .label = "y",
-                                   .help = "Second number"),
-                      NINO_P_FLOAT(compose4, z, 0.0, -EXT_LARGEST, EXT_LARGEST, 0.01, .label = "z",
-                                   .help = "Third number"),
-                      NINO_P_FLOAT(compose4, w, 0.0, -EXT_LARGEST, EXT_LARGEST, 0.01, .label = "w",
-                                   .help = "Fourth number")),
+          NINO_PARAMS(compose4, VEC_NUMBER(compose4, x, "First"), VEC_NUMBER(compose4, y, "Second"),
+                      VEC_NUMBER(compose4, z, "Third"), VEC_NUMBER(compose4, w, "Fourth")),
           NINO_RUN(compose_run));
 
 NINO_NODE(cm_break4, "CM_BreakoutVec4", "BreakoutVec4", "math/conversion",
@@ -328,57 +250,3 @@ NINO_NODE(cm_break4, "CM_BreakoutVec4", "BreakoutVec4", "math/conversion",
           NINO_OUTPUTS(NINO_PORT(FLOAT, FLOAT), NINO_PORT(FLOAT_2, FLOAT),
                        NINO_PORT(FLOAT_3, FLOAT), NINO_PORT(FLOAT_4, FLOAT)),
           NINO_RUN(break_run));
-
-NINO_NODE(cm_vec4_unary, "CM_Vec4UnaryOperation", "Vec4UnaryOperation", "math/vec4",
-          "One operation on a vector", NINO_INPUTS(NINO_PORT(a, VEC4)),
-          NINO_OUTPUTS(NINO_PORT(VEC4, VEC4)),
-          NINO_PARAMS(vec_op, NINO_P_ENUM(vec_op, op, NINO_WORDS("Neg", "Normalize"), 0,
-                                          .label = "Operation", .help = "What is done")),
-          NINO_RUN(unary_run));
-
-NINO_NODE(cm_vec4_is, "CM_Vec4UnaryCondition", "Vec4UnaryCondition", "math/vec4",
-          "Asks about a vector", NINO_INPUTS(NINO_PORT(a, VEC4)),
-          NINO_OUTPUTS(NINO_PORT(BOOL, BOOLEAN)),
-          NINO_PARAMS(vec_op, NINO_P_ENUM(vec_op, op,
-                                          NINO_WORDS("IsZero", "IsNotZero", "IsNormalized",
-                                                     "IsNotNormalized"),
-                                          0, .label = "Operation", .help = "What is done")),
-          NINO_RUN(is_run));
-
-NINO_NODE(cm_vec4_norm, "CM_Vec4ToScalarUnaryOperation", "Vec4ToScalarUnaryOperation", "math/vec4",
-          "The length of a vector", NINO_INPUTS(NINO_PORT(a, VEC4)),
-          NINO_OUTPUTS(NINO_PORT(FLOAT, FLOAT)),
-          NINO_PARAMS(vec_op, NINO_P_ENUM(vec_op, op, NINO_WORDS("Norm"), 0, .label = "Operation",
-                                          .help = "What is done")),
-          NINO_RUN(norm_run));
-
-NINO_NODE(cm_vec4_binary, "CM_Vec4BinaryOperation", "Vec4BinaryOperation", "math/vec4",
-          "One operation on two vectors", NINO_INPUTS(NINO_PORT(a, VEC4), NINO_PORT(b, VEC4)),
-          NINO_OUTPUTS(NINO_PORT(VEC4, VEC4)),
-          NINO_PARAMS(vec_op, NINO_P_ENUM(vec_op, op, NINO_WORDS("Add", "Sub", "Cross"), 0,
-                                          .label = "Operation", .help = "What is done")),
-          NINO_RUN(binary_run));
-
-NINO_NODE(cm_vec4_compare, "CM_Vec4BinaryCondition", "Vec4BinaryCondition", "math/vec4",
-          "Compares two vectors", NINO_INPUTS(NINO_PORT(a, VEC4), NINO_PORT(b, VEC4)),
-          NINO_OUTPUTS(NINO_PORT(BOOL, BOOLEAN)),
-          NINO_PARAMS(vec_op, NINO_P_ENUM(vec_op, op, NINO_WORDS("Eq", "Neq"), 0,
-                                          .label = "Operation", .help = "What is done")),
-          NINO_RUN(compare_run));
-
-NINO_NODE(cm_vec4_dot, "CM_Vec4ToScalarBinaryOperation", "Vec4ToScalarBinaryOperation", "math/vec4",
-          "A number of two vectors", NINO_INPUTS(NINO_PORT(a, VEC4), NINO_PORT(b, VEC4)),
-          NINO_OUTPUTS(NINO_PORT(FLOAT, FLOAT)),
-          NINO_PARAMS(vec_op, NINO_P_ENUM(vec_op, op, NINO_WORDS("Dot", "Distance"), 0,
-                                          .label = "Operation", .help = "What is done")),
-          NINO_RUN(dot_run));
-
-NINO_NODE(cm_vec4_scalar, "CM_Vec4ScalarOperation", "Vec4ScalarOperation", "math/vec4",
-          "A vector times a number, or divided by it", NINO_INPUTS(NINO_PORT(a, VEC4)),
-          NINO_OUTPUTS(NINO_PORT(VEC4, VEC4)),
-          NINO_PARAMS(vec_scalar,
-                      NINO_P_ENUM(vec_scalar, op, NINO_WORDS("Mul", "Div"), 0, .label = "Operation",
-                                  .help = "What is done"),
-                      NINO_P_FLOAT(vec_scalar, b, 0.0, -EXT_LARGEST, EXT_LARGEST, 0.01,
-                                   .label = "b", .help = "The number")),
-          NINO_RUN(scalar_run));

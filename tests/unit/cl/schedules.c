@@ -88,7 +88,9 @@ static void compare(const char *name, nino_op_id op, nino_dtype type, nino_tenso
 static void test_elt(nino_dtype t)
 {
     const nino_shape v = NINO_SHAPE(3, 11);
-    BOTH("act", ACT, t, nino_act_op(s, input(s, v, t, 1), NINO_ACT_SILU));
+    // Values up to 4, where each has left the straight part near 0.
+    for (nino_act a = NINO_ACT_NONE + 1; a < NINO_ACT_COUNT; a++)
+        BOTH(nino_act_name(a), ACT, t, nino_act_op(s, nino_scale(s, input(s, v, t, 1), 4, 0), a));
     BOTH("add", ADD, t, nino_add(s, input(s, v, t, 1), input(s, v, t, 2)));
     BOTH("scale", SCALE, t, nino_scale(s, input(s, v, t, 1), 1.7f, -0.3f));
     BOTH("mul", MUL, t, nino_mul(s, input(s, v, t, 1), input(s, v, t, 2), NINO_ACT_GELU));
@@ -188,10 +190,10 @@ static void test_image(nino_dtype t)
 {
     const nino_shape image = NINO_SHAPE(2, 5, 7, 3), tile = NINO_SHAPE(1, 6, 5, 3);
     const nino_shape canvas = NINO_SHAPE(9, 8, 4);
-    BOTH("resample", RESAMPLE, t,
-         nino_resample(s, input(s, image, t, 1), 9, 4, NINO_FILTER_LANCZOS));
-    BOTH("resample", RESAMPLE, t,
-         nino_resample(s, input(s, image, t, 1), 3, 15, NINO_FILTER_BICUBIC));
+    for (nino_filter f = 0; f < NINO_FILTER_COUNT; f++) {
+        BOTH("resample", RESAMPLE, t, nino_resample(s, input(s, image, t, 1), 9, 4, f));
+        BOTH("resample", RESAMPLE, t, nino_resample(s, input(s, image, t, 1), 3, 15, f));
+    }
     BOTH("to_rgb8", TO_RGB8, t, nino_to_rgb8(s, input(s, image, t, 1)));
     BOTH("blend", BLEND, t,
          nino_blend(s, input(s, canvas, NINO_F32, 2), input(s, tile, t, 3), 3, 1, 2, 4, 15));

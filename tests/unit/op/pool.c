@@ -143,6 +143,32 @@ static void test_budget(void)
     nino_pool_destroy(&p);
 }
 
+// 60 of 100 MiB are free, but in arenas that are in use: one piece of that size is made beforehand.
+static void test_gather(void)
+{
+    nino_pool *p = make(100 * MIB, 20 * MIB, 0);
+    nino_block a[5] = { 0 }, b = { 0 };
+    for (int i = 0; i < 5; i++)
+        CHECK_OK(nino_pool_alloc(p, 8 * MIB, NINO_OWN_ACTIVATION, &a[i], &err), err);
+    CHECK(stat(p).reserved == 60 * MIB && live_arenas == 3);
+    CHECK(nino_pool_gather(p, 60 * MIB, &err) == NINO_ERR_NOMEM && stat(p).reserved == 60 * MIB);
+    for (int i = 0; i < 5; i++)
+        nino_pool_free(p, &a[i]);
+    CHECK_OK(nino_pool_gather(p, 60 * MIB, &err), err);
+    CHECK(stat(p).reserved == 60 * MIB && live_arenas == 1 && stat(p).largest_free == 60 * MIB);
+    CHECK_OK(nino_pool_gather(p, 50 * MIB, &err), err); // it is there
+    CHECK(live_arenas == 1 && !stat(p).in_use);
+    // Weights do not lie in it, as long as there is room elsewhere.
+    CHECK_OK(nino_pool_alloc(p, MIB, NINO_OWN_WEIGHTS, &b, &err), err);
+    CHECK(stat(p).largest_free == 60 * MIB && live_arenas == 2);
+    CHECK_OK(nino_pool_alloc(p, 60 * MIB, NINO_OWN_ACTIVATION, &a[0], &err), err);
+    nino_pool_free(p, &a[0]);
+    nino_pool_free(p, &b);
+    CHECK(nino_pool_gather(p, 101 * MIB, &err) == NINO_ERR_NOMEM);
+    nino_pool_destroy(&p);
+    CHECK(!live_arenas);
+}
+
 static void test_limits(void)
 {
     nino_pool *p = make(0, MIB, 8 * MIB);
@@ -210,6 +236,7 @@ int main(void)
     test_counters();
     test_best_fit();
     test_budget();
+    test_gather();
     test_limits();
     test_traffic(false);
     test_traffic(true);
