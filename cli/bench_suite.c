@@ -62,6 +62,7 @@ static void suite_run_json(const nino_suite_run *r)
     js_uint("load_bytes", r->load_bytes);
     js_uint("ahead_bytes", r->ahead_bytes);
     js_uint("late_bytes", r->late_bytes);
+    js_uint("cold_bytes", r->cold_bytes);
     js_num("stall_s", r->stall_s);
     js_num("nmse", r->nmse);
     js_num("psnr_db", r->psnr);

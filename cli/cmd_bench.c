@@ -149,7 +149,7 @@ static void tell_text(const nino_bench_result *r, const nino_bench_result *base)
                "arithmetic\n");
 }
 
-// Exit code for --fail-over: slower by more than allowed, and not by chance.
+// Exit code for --fail-over: slower by more than allowed and than the noise, and not by chance.
 static int cmd_bench_judge(const nino_bench_result *r, const nino_bench_result *base, double limit)
 {
     int rc = EXIT_OK;
@@ -158,7 +158,11 @@ static int cmd_bench_judge(const nino_bench_result *r, const nino_bench_result *
         const double change = change_of(base, &r->cases[i], &p);
         if (!(change > limit) || p > 0.05)
             continue;
-        say("bench: %s takes %.1f %% longer than in the baseline", r->cases[i].name, change);
+        const double band = nino_bench_noise(cmd_bench_find(base, r->cases[i].name), &r->cases[i]);
+        if (change <= band)
+            continue;
+        say("bench: %s takes %.1f %% longer than in the baseline (noise band %.1f %%)",
+            r->cases[i].name, change, band);
         rc = EXIT_REGRESSION;
     }
     return rc;

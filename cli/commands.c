@@ -199,7 +199,7 @@ static const opt bench_opts[] = {
     { "against", 0, OPT_LIST, FIELD(against), "N.I=V",
       "Compare the WORKFLOW with itself with this setting" },
     { "fail-over", 0, OPT_TEXT, FIELD(fail_over), "PERCENT",
-      "Exit with 7 when it is slower by more than that, beyond doubt" },
+      "Exit with 7 when it is slower by more than that and than the noise band, beyond doubt" },
     { "csv", 0, OPT_FLAG, FIELD(csv), NULL, "Comma-separated values" },
     { "output", 'o', OPT_TEXT, FIELD(output), "DIR",
       "suite: test_data with its results goes below DIR (default: the working folder)" },

@@ -66,9 +66,10 @@ static void publish_load(nino_backend *be, const nino_weight *w, const awaited *
         return;
     nino_event ev = { .t_ns = start, .kind = NINO_EV_TRANSFER };
     ev.name = nino_monitor_name(be->monitor, "load");
-    ev.sub = !a->is_ahead ? NINO_TRANSFER_DIRECT
-             : a->missing ? NINO_TRANSFER_LATE
-                          : NINO_TRANSFER_AHEAD;
+    if (a->is_ahead)
+        ev.sub = a->missing ? NINO_TRANSFER_LATE : NINO_TRANSFER_AHEAD;
+    else
+        ev.sub = a->missing ? NINO_TRANSFER_COLD : NINO_TRANSFER_DIRECT;
     ev.u.kernel.dur_ns = ns;
     ev.u.kernel.bytes = (double) bytes;
     nino_monitor_publish(be->monitor, &ev);

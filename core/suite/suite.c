@@ -134,10 +134,12 @@ static void count_event(nino_suite_run *r, const nino_job *job, const nino_event
     r->load_bytes += (uint64_t) e->u.kernel.bytes;
     if (e->sub == NINO_TRANSFER_AHEAD)
         r->ahead_bytes += (uint64_t) e->u.kernel.bytes;
-    if (e->sub == NINO_TRANSFER_LATE) {
+    if (e->sub == NINO_TRANSFER_LATE)
         r->late_bytes += (uint64_t) e->u.kernel.bytes;
+    if (e->sub == NINO_TRANSFER_COLD)
+        r->cold_bytes += (uint64_t) e->u.kernel.bytes;
+    if (e->sub == NINO_TRANSFER_LATE || e->sub == NINO_TRANSFER_COLD)
         r->stall_s += (double) e->u.kernel.dur_ns * 1e-9;
-    }
 }
 
 static nino_status wait_for(nino_job *job, nino_suite_run *r, nino_stats *stats, nino_error *err)
@@ -191,7 +193,7 @@ static nino_status run_job(trial *t, int k, uint64_t seed, nino_job **job, doubl
         r->kernels = now.kernels, r->tiles = now.tiles, r->chunks = now.chunks;
         r->cached = now.cached, r->load_s = now.load_s, r->stall_s = now.stall_s;
         r->load_bytes = now.load_bytes, r->ahead_bytes = now.ahead_bytes;
-        r->late_bytes = now.late_bytes;
+        r->late_bytes = now.late_bytes, r->cold_bytes = now.cold_bytes;
         r->peak_bytes = mem.peak;
         r->share_16 = perf.precision_efficiency;
         nino_stats_memory(stats, &mem);

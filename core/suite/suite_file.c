@@ -91,6 +91,7 @@ static void file_run(nino_buf *b, const nino_suite_case *c, const nino_suite_run
     file_count(b, "load_bytes", r->load_bytes);
     file_count(b, "ahead_bytes", r->ahead_bytes);
     file_count(b, "late_bytes", r->late_bytes);
+    file_count(b, "cold_bytes", r->cold_bytes);
     file_number(b, "load_seconds", r->load_s);
     file_number(b, "stall_seconds", r->stall_s);
     nino_buf_adds(b, "},\n     \"times\": [");

@@ -46,7 +46,7 @@ static void report_number(nino_buf *b, const char *format_end, int digits, doubl
         nino_buf_adds(b, " - |");
 }
 
-static void report_case(nino_buf *b, const nino_suite_case *c)
+static void report_case(nino_buf *b, const nino_suite_case *c, bool is_load)
 {
     nino_buf_addf(b, "\n## %s (%s)\n\n", c->name, c->networks);
     if (*c->left_out) {
@@ -91,14 +91,15 @@ static void report_case(nino_buf *b, const nino_suite_case *c)
     for (size_t k = 0; k < c->n_runs; k++) {
         const nino_suite_run *r = &c->runs[k];
         const uint64_t all = r->ahead_bytes + r->late_bytes;
-        if (all)
+        if (is_load)
             nino_buf_addf(b,
-                          "\n%s: %.1f MiB of weights read in %.2f s; of %.1f MiB fetched ahead %.1f %% in time, "
-                          "%.1f MiB late, %.2f s of waiting for them.\n",
+                          "\n%s: %.1f MiB of weights read in %.2f s; %.1f MiB fetched ahead, %.1f %% of it in time; "
+                          "%.1f MiB late and %.1f MiB from the disk unasked, %.2f s with those.\n",
                           r->setting, (double) r->load_bytes / 0x1p20, r->load_s,
                           (double) all / 0x1p20,
                           all ? 100 * (double) r->ahead_bytes / (double) all : 0.0,
-                          (double) r->late_bytes / 0x1p20, r->stall_s);
+                          (double) r->late_bytes / 0x1p20, (double) r->cold_bytes / 0x1p20,
+                          r->stall_s);
     }
 }
 
@@ -161,7 +162,7 @@ char *nino_suite_report(const nino_suite_result *r)
                   d->platform, d->driver, d->version, stamp, d->load, r->seconds,
                   strcmp(r->suite, "load") ? "leave out" : "contain");
     for (size_t i = 0; i < r->n_cases; i++)
-        report_case(&b, &r->cases[i]);
+        report_case(&b, &r->cases[i], !strcmp(r->suite, "load"));
     if (strcmp(r->suite, "load")) {
         report_steps(&b, r);
         report_claims(&b, r);

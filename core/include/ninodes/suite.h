@@ -29,12 +29,12 @@ typedef struct nino_suite_run {
     // Pictures, or frames of clips, in a second of the median.
     double per_second;
     // Of the last round: most bytes of the pool in use; kernels launched; blocks asked for and those that the pool had;
-    // results from the cache; share of kernel time in 16 bits; bytes of weights read, fetched ahead in time, fetched
-    // late.
+    // results from the cache; share of kernel time in 16 bits; bytes of weights read, of those fetched ahead in time,
+    // fetched late, and waited for without having been fetched.
     uint64_t peak_bytes, kernels, blocks, reused, cached, tiles, chunks;
     double share_16;
-    uint64_t load_bytes, ahead_bytes, late_bytes;
-    // Seconds in which weights were brought in, and of those the part that waited for bytes not yet there.
+    uint64_t load_bytes, ahead_bytes, late_bytes, cold_bytes;
+    // Seconds in which weights were brought in, and of those the share of weights with bytes that were not there yet.
     double load_s, stall_s;
     // Pictures against the baseline's of the same seed: mean square error by mean square; PSNR in dB, infinite where
     // they are equal; largest difference in 1/255. NaN: there is nothing to compare.
