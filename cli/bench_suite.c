@@ -101,7 +101,8 @@ static int suite_tell(const options *o, const nino_suite_result *r)
     FILE *f = o->report ? fopen(o->report, "we") : stdout;
     const bool ok = text && f && fputs(text, f) >= 0 && !fflush(f);
     if (!ok)
-        say("bench: cannot write the report%s%s", o->report ? " to " : "", o->report ? o->report : "");
+        say("bench: cannot write the report%s%s", o->report ? " to " : "",
+            o->report ? o->report : "");
     if (f && f != stdout)
         fclose(f);
     free(text);
@@ -112,7 +113,7 @@ static int suite_tell(const options *o, const nino_suite_result *r)
 
 int bench_suite(const options *o, nino_bench_result *out)
 {
-    char demo[4300];
+    char data[4200], demo[4300];
     nino_error err = { .code = NINO_OK };
     nino_suite_result r = { .n_cases = 0 };
     nino_suite_params p = { NINO_SUITE_PARAMS_INIT,
@@ -133,13 +134,14 @@ int bench_suite(const options *o, nino_bench_result *out)
         p.without |= o->no_policy[i] ? NINO_POLICY_BIT(i) : 0;
     if (o->each)
         p.without = NINO_POLICY_ALL;
-    if (!demo_folder(demo, sizeof(demo) - 20)) {
+    if (!demo_folder(data, sizeof(data))) {
         say("bench: the demo's models are not installed with this program");
         return EXIT_MISSING;
     }
-    strcat(demo, "/demo/models");
+    snprintf(demo, sizeof(demo), "%s/demo/models", data);
     if (!o->fast && !o->quiet)
-        say("bench: makes models of up to %.1f GiB in the cache folder, and takes up to %.0f minutes",
+        say("bench: makes models of up to %.1f GiB in the cache folder, and takes up to %.0f "
+            "minutes",
             o->model_room ? (double) o->model_room / 0x1p30 : 8.0,
             o->limit ? (double) o->limit / 60 : 40.0);
     if (nino_suite_run_all(&p, &r, &err))

@@ -169,7 +169,10 @@ static int cmd_bench_judge(const nino_bench_result *r, const nino_bench_result *
 }
 
 // A suite of kernels is told as kernels are, of workflows by its report.
-static bool is_kernels(const options *o) { return o->n_args > 1 && bench_kernels_of_suite(o->arg[1]); }
+static bool is_kernels(const options *o)
+{
+    return o->n_args > 1 && bench_kernels_of_suite(o->arg[1]);
+}
 
 static int cmd_bench_tell(const options *o, const nino_bench_result *r, double limit)
 {
@@ -180,7 +183,8 @@ static int cmd_bench_tell(const options *o, const nino_bench_result *r, double l
     if (o->baseline && strcmp(base.device, r->device) != 0 && !o->quiet)
         say("bench: the baseline is of another device: %s", base.device);
     const nino_bench_result *b = o->baseline ? &base : NULL;
-    const bool is_told = o->n_args && !strcmp(o->arg[0], "suite") && (!b || o->json) && !is_kernels(o);
+    const bool is_told =
+        o->n_args && !strcmp(o->arg[0], "suite") && (!b || o->json) && !is_kernels(o);
     int rc = EXIT_OK;
     if (o->save && nino_bench_save(o->save, r, &err))
         rc = report_error(o, "bench", &err, NULL);
@@ -237,7 +241,9 @@ int cmd_bench(const options *o)
     } else {
         const nino_bench_params p = { NINO_BENCH_PARAMS_INIT,
                                       .device = o->device,
-                                      .filter = kernels ? kernels : o->n_args ? o->arg[0] : NULL,
+                                      .filter = kernels     ? kernels
+                                                : o->n_args ? o->arg[0]
+                                                            : NULL,
                                       .samples = o->samples ? (int) o->samples : SAMPLES,
                                       .warmup = o->warmup ? (int) o->warmup : WARMUP,
                                       .quick = o->fast,

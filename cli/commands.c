@@ -60,12 +60,18 @@
 #define POLICY_ROW_(id, word, phase, text)                                                         \
     { "no-" word, 0, OPT_FLAG, FIELD(no_policy[NINO_POLICY_##id]), NULL, "Without: " text },
 #define O_POLICIES                                                                                 \
-    { "opt", 0, OPT_WORD, FIELD(opt), "baseline|memory|precision|video",                           \
+    { "opt",                                                                                       \
+      0,                                                                                           \
+      OPT_WORD,                                                                                    \
+      FIELD(opt),                                                                                  \
+      "baseline|memory|precision|video",                                                           \
       "Which optimisations act, each with those before it (ninodes help bench)" },                 \
-    NINO_POLICIES(POLICY_ROW_)                                                                     \
-    { "no-mixed", 0, OPT_FLAG, FIELD(no_mixed), NULL, "Without: storage of 16 bits" },             \
-    { "adaptive", 0, OPT_FLAG, FIELD(adaptive), NULL,                                              \
-      "Batch prompts or not as was faster in earlier evaluations here" }
+        NINO_POLICIES(POLICY_ROW_){ "no-mixed",      0,    OPT_FLAG,                               \
+                                    FIELD(no_mixed), NULL, "Without: storage of 16 bits" },        \
+    {                                                                                              \
+        "adaptive", 0, OPT_FLAG, FIELD(adaptive), NULL,                                            \
+            "Batch prompts or not as was faster in earlier evaluations here"                       \
+    }
 #define O_MEM                                                                                      \
     {                                                                                              \
         "mem-limit", 0, OPT_SIZE, FIELD(mem_limit), "SIZE",                                        \
@@ -146,16 +152,16 @@ static const opt plan_opts[] = { { "profile", 0, OPT_TEXT, FIELD(profile), "NAME
                                  O_HELP,
                                  { 0 } };
 
-static const opt convert_opts[] = {
-    { "output", 'o', OPT_TEXT, FIELD(output), "FILE", "Write to FILE instead of stdout, which is -" },
-    { "ui", 0, OPT_FLAG, FIELD(ui), NULL, "The form that the editor saved, where the file has it" },
-    O_INFO,
-    O_SET,
-    O_SEED,
-    O_QUIET,
-    O_HELP,
-    { 0 }
-};
+static const opt convert_opts[] = { { "output", 'o', OPT_TEXT, FIELD(output), "FILE",
+                                      "Write to FILE instead of stdout, which is -" },
+                                    { "ui", 0, OPT_FLAG, FIELD(ui), NULL,
+                                      "The form that the editor saved, where the file has it" },
+                                    O_INFO,
+                                    O_SET,
+                                    O_SEED,
+                                    O_QUIET,
+                                    O_HELP,
+                                    { 0 } };
 
 static const opt inspect_opts[] = { { "tensors", 't', OPT_FLAG, FIELD(tensors), NULL,
                                       "List every tensor" },
@@ -203,7 +209,8 @@ static const opt bench_opts[] = {
     { "csv", 0, OPT_FLAG, FIELD(csv), NULL, "Comma-separated values" },
     { "output", 'o', OPT_TEXT, FIELD(output), "DIR",
       "suite: test_data with its results goes below DIR (default: the working folder)" },
-    { "report", 0, OPT_TEXT, FIELD(report), "FILE", "suite: write the report there, not to stdout" },
+    { "report", 0, OPT_TEXT, FIELD(report), "FILE",
+      "suite: write the report there, not to stdout" },
     { "each", 0, OPT_FLAG, FIELD(each), NULL, "suite: the last phase also without each policy" },
     { "limit", 0, OPT_NUMBER, FIELD(limit), "SECONDS",
       "suite: leave out what would take longer (default 2400; with --quick 300)" },
@@ -408,15 +415,18 @@ const command commands[] = {
       "it in turn with itself so set, 8 times each (-n), and says what that changes a picture,\n"
       "with its confidence, and whether the results are the same.\n"
       "suite runs a set of cases under phases of optimisation in turn, at least 10 times each:\n"
-      "  --opt=baseline   no pool, no planned tiles, no Winograd, no cache, prompts one by one, no\n"
+      "  --opt=baseline   no pool, no planned tiles, no Winograd, no cache, prompts one by one, "
+      "no\n"
       "                   reading ahead, clips as a whole, fp32\n"
       "  --opt=memory     phase 1: pool, planned tiles, Winograd's layout, cache of results\n"
       "  --opt=precision  phase 2: also fp16 storage, prompts together, reading ahead\n"
       "  --opt=video      phase 3: also clips frame by frame, and what earlier evaluations advise\n"
-      "--opt is the last phase measured (default video); --no-POLICY measures it without one, too.\n"
+      "--opt is the last phase measured (default video); --no-POLICY measures it without one, "
+      "too.\n"
       "Suites: phases (default), vae, sd, flux, wan, load; and kernels: gemm, conv, attention.\n"
       "--quick runs the demo's networks in 5 minutes at most, else networks of full size with\n"
-      "random weights, 40 minutes at most. Results: test_data/benchmarks, test_data/optimization.\n",
+      "random weights, 40 minutes at most. Results: test_data/benchmarks, "
+      "test_data/optimization.\n",
       bench_opts, cmd_bench },
     { "tune", "", 0, 0, "Choose how a device's work is cut, by measuring",
       "Takes about a minute and needs the device for itself. Only what changes no bit of a result\n"

@@ -36,10 +36,10 @@ typedef struct nino_profile {
                          // With `units`: of what the clock model allows (core/op/clocks.h)
     unsigned units;      // work-group processors, where the clock model holds; 0: it does not
     nino_tuning tuning;
-    bool is_stand_in; // the numbers are none of this device's own: it is measured at its first use
-    bool is_measured; // the numbers were measured on this device (core/op/ceilings.h)
-    char file[256];   // that it was read from; built in: its name
-    char date[16];    // of the file's numbers, as it says; "": it does not
+    bool is_stand_in;  // the numbers are none of this device's own: it is measured at its first use
+    bool is_measured;  // the numbers were measured on this device (core/op/ceilings.h)
+    char file[256];    // that it was read from; built in: its name
+    char date[16];     // of the file's numbers, as it says; "": it does not
     uint32_t switched; // policies that a run has other than NINO_POLICY_STANDARD
 } nino_profile;
 

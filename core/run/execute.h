@@ -20,8 +20,8 @@ typedef struct nino_exec {
     // What output nodes were given; NULL: nobody wants it.
     void (*keep)(void *priv, const char *node, nino_value *v);
     void *priv;
-    bool no_files; // nodes that only write do not run
-    bool is_anew;  // results of earlier runs are not used
+    bool no_files;     // nodes that only write do not run
+    bool is_anew;      // results of earlier runs are not used
     uint32_t switched; // policies, as in nino_profile
     // For progress: predicted FLOPs, what the backend had scheduled before, and when the run began.
     double total_flops, flops_before;

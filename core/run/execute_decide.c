@@ -143,8 +143,8 @@ static bool is_volatile(const run_state *rs, int i)
     const nino_gnode *n = &rs->x->g->nodes[i];
     const nino_node_ops *ops = n->def->ops;
     const bool has_cache = !(rs->x->switched & NINO_POLICY_BIT(NINO_POLICY_CACHE));
-    bool yes = rs->x->is_anew || !has_cache || (rs->x->keep && n->def->is_output) || ops->is_volatile ||
-               (ops->is_volatile_with && ops->is_volatile_with(n->params));
+    bool yes = rs->x->is_anew || !has_cache || (rs->x->keep && n->def->is_output) ||
+               ops->is_volatile || (ops->is_volatile_with && ops->is_volatile_with(n->params));
     for (int k = 0; n->def->inputs && n->def->inputs[k].key; k++)
         yes |= n->ports[k].node >= 0 && rs->node[n->ports[k].node].is_volatile;
     for (int k = 0; n->def->params && n->def->params[k].key; k++)

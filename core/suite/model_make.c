@@ -80,8 +80,8 @@ static void put_values(void *priv, const char *name, int rank, const int64_t *di
     const uint64_t n = count_of(rank, dim), size = nino_dtype_size(w->m->type);
     const size_t len = strlen(name);
     const bool is_bias = len > 5 && !strcmp(name + len - 5, ".bias");
-    const float sigma =
-        rank > 1 ? 1 / sqrtf((float) (n / (uint64_t) dim[0])) : is_bias ? 0.05f : 0.1f;
+    const uint64_t fan_in = n / (uint64_t) dim[0];
+    const float sigma = rank > 1 ? 1 / sqrtf((float) fan_in) : is_bias ? 0.05f : 0.1f;
     const float mean = rank > 1 || is_bias ? 0 : 1;
     if (w->st)
         return;
@@ -90,8 +90,8 @@ static void put_values(void *priv, const char *name, int rank, const int64_t *di
     w->n++;
     nino_from_f32(w->raw, w->m->type, w->part, TABLE);
     for (uint64_t i = 0; i < n && !w->st; i += TABLE)
-        w->st = nino_file_writer_write(w->file, w->raw, (n - i < TABLE ? n - i : TABLE) * size,
-                                       w->err);
+        w->st =
+            nino_file_writer_write(w->file, w->raw, (n - i < TABLE ? n - i : TABLE) * size, w->err);
 }
 
 static void fill_table(float *table)

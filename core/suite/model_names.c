@@ -45,7 +45,7 @@ static void norm(const writer *w, int64_t c, const char *base, const char *leaf)
 
 // ---- the UNet --------------------------------------------------------------------------------
 
-static void unet_res(const writer *w, const char *b, int c, int n)
+static void unet_res(const writer *w, const char *b, int64_t c, int64_t n)
 {
     char name[96];
     norm(w, c, b, ".in_layers.0");
@@ -58,7 +58,7 @@ static void unet_res(const writer *w, const char *b, int c, int n)
         conv(w, n, c, 1, b, ".skip_connection");
 }
 
-static void unet_attention(const writer *w, const char *b, int which, int c, int from)
+static void unet_attention(const writer *w, const char *b, int which, int64_t c, int64_t from)
 {
     static const char *const leaf[] = { "to_q", "to_k", "to_v", "to_out.0" };
     char name[128];
@@ -68,7 +68,7 @@ static void unet_attention(const writer *w, const char *b, int which, int c, int
     }
 }
 
-static void unet_transformer(const writer *w, const char *b, int c)
+static void unet_transformer(const writer *w, const char *b, int64_t c)
 {
     char name[128];
     norm(w, c, b, ".norm");
@@ -90,15 +90,15 @@ enum { LEVELS = 4 };
 static const int wider[LEVELS] = { 1, 2, 4, 4 };
 
 // skip: channels of what the way up takes.
-static int unet_down(const writer *w, int *skip, int *n_skip)
+static int64_t unet_down(const writer *w, int64_t *skip, int *n_skip)
 {
     char b[64];
-    int c = w->m->ch;
+    int64_t c = w->m->ch;
     conv(w, c, 4, 3, "input_blocks.0.0", "");
     skip[(*n_skip)++] = c;
     for (int level = 0; level < LEVELS; level++) {
         for (int r = 0; r < 2; r++) {
-            const int n = w->m->ch * wider[level];
+            const int64_t n = w->m->ch * wider[level];
             snprintf(b, sizeof(b), "input_blocks.%d.0", *n_skip);
             unet_res(w, b, c, n);
             c = n;
@@ -118,17 +118,18 @@ static int unet_down(const writer *w, int *skip, int *n_skip)
 
 static void unet(const writer *w)
 {
-    int skip[16], n_skip = 0;
+    int64_t skip[16];
+    int n_skip = 0;
     char b[64];
     linear(w, 4 * w->m->ch, w->m->ch, true, "time_embed.0");
     linear(w, 4 * w->m->ch, 4 * w->m->ch, true, "time_embed.2");
-    int c = unet_down(w, skip, &n_skip);
+    int64_t c = unet_down(w, skip, &n_skip);
     unet_res(w, "middle_block.0", c, c);
     unet_transformer(w, "middle_block.1", c);
     unet_res(w, "middle_block.2", c, c);
     for (int level = LEVELS - 1, i = 0; level >= 0; level--)
         for (int r = 0; r < 3; r++, i++) {
-            const int n = w->m->ch * wider[level];
+            const int64_t n = w->m->ch * wider[level];
             snprintf(b, sizeof(b), "output_blocks.%d.0", i);
             unet_res(w, b, c + skip[--n_skip], n);
             c = n;
@@ -170,7 +171,7 @@ static void text_encoder(const writer *w)
 
 // ---- the VAE ---------------------------------------------------------------------------------
 
-static void vae_res(const writer *w, const char *b, int c, int n)
+static void vae_res(const writer *w, const char *b, int64_t c, int64_t n)
 {
     norm(w, c, b, ".norm1");
     conv(w, n, c, 3, b, ".conv1");
@@ -183,7 +184,7 @@ static void vae_res(const writer *w, const char *b, int c, int n)
 static void vae_decoder(const writer *w)
 {
     static const char *const leaf[] = { ".q", ".k", ".v", ".proj_out" };
-    const int top = w->m->vae * 4;
+    const int64_t top = w->m->vae * 4;
     char b[64];
     conv(w, 4, 4, 1, "post_quant_conv", "");
     conv(w, top, 4, 3, "decoder.conv_in", "");
@@ -192,8 +193,9 @@ static void vae_decoder(const writer *w)
     for (int i = 0; i < 4; i++)
         conv(w, top, top, 1, "decoder.mid.attn_1", leaf[i]);
     vae_res(w, "decoder.mid.block_2", top, top);
-    for (int level = LEVELS - 1, c = top; level >= 0; level--) {
-        const int n = w->m->vae * wider[level];
+    int64_t c = top;
+    for (int level = LEVELS - 1; level >= 0; level--) {
+        const int64_t n = w->m->vae * wider[level];
         for (int r = 0; r < 3; r++, c = n) {
             snprintf(b, sizeof(b), "decoder.up.%d.block.%d", level, r);
             vae_res(w, b, c, n);

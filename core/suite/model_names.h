@@ -3,9 +3,10 @@
 #include <stdint.h>
 
 typedef struct suite_sd {
-    int ch;                     // of the UNet: 320
-    int text, layers, vocab;    // of the text encoder: 768, 12, 49408; text is what the UNet's prompts have
-    int vae;                    // channels of the VAE: 128
+    int64_t ch; // of the UNet: 320
+    int64_t text, layers,
+        vocab;   // of the text encoder: 768, 12, 49408; text is what the UNet's prompts have
+    int64_t vae; // channels of the VAE: 128
 } suite_sd;
 
 // Takes a tensor: name, dimensions.

@@ -34,7 +34,7 @@ typedef struct trial {
     int n; // settings; the yardstick is one more
     setting set[NINO_SUITE_SETTINGS];
     int runs[NINO_MAX_SETTINGS], warmed[NINO_MAX_SETTINGS]; // that count, and not, so far
-    nino_job *first[NINO_SUITE_SETTINGS]; // of the seed that all have
+    nino_job *first[NINO_SUITE_SETTINGS];                   // of the seed that all have
     nino_suite_case *out;
     nino_bench_result *bench;
     float *latent;
@@ -45,11 +45,8 @@ typedef struct trial {
 
 static nino_job_options job_options(const trial *t, nino_phase phase)
 {
-    nino_job_options o = { NINO_JOB_OPTIONS_INIT,
-                           .models = t->folders,
-                           .precision = t->c->precision,
-                           .keep_results = true,
-                           .no_files = true };
+    nino_job_options o = { NINO_JOB_OPTIONS_INIT, .models = t->folders,
+                           .precision = t->c->precision, .keep_results = true, .no_files = true };
     nino_phase_set(&o, phase);
     return o;
 }
@@ -93,7 +90,7 @@ static void make_settings(trial *t)
 static nino_status give_latent(trial *t, uint64_t seed, nino_error *err)
 {
     const int h = t->c->height / 8, w = t->c->width / 8, channels = t->models.is_flux ? 16 : 4;
-    const size_t n = (size_t) (t->c->batch * h * w * channels);
+    const size_t n = (size_t) t->c->batch * (size_t) h * (size_t) w * (size_t) channels;
     uint64_t x = seed * 0x9e3779b97f4a7c15u + 1;
     if (!t->latent && !(t->latent = calloc(n, sizeof(*t->latent))))
         return nino_fail(err, NINO_ERR_NOMEM, "suite", "out of memory");
@@ -105,8 +102,9 @@ static nino_status give_latent(trial *t, uint64_t seed, nino_error *err)
         }
         t->latent[i] = sum * 1.7f;
     }
-    const nino_raster r = { NINO_RASTER_INIT, .type = NINO_RASTER_F32, .n = t->c->batch,
-                            .height = h,      .width = w,              .channels = channels,
+    const nino_raster r = { NINO_RASTER_INIT, .type = NINO_RASTER_F32,
+                            .n = t->c->batch, .height = h,
+                            .width = w,       .channels = channels,
                             .data = t->latent };
     return nino_graph_set_latent(t->g, "5", &r, err);
 }
@@ -129,7 +127,8 @@ static void count_event(nino_suite_run *r, const nino_job *job, const nino_event
     r->cached += e->kind == NINO_EV_CACHE && e->sub == NINO_CACHE_NODE && e->u.scope.arg0;
     if (e->kind == NINO_EV_ONCE)
         r->load_s += (double) e->u.once.load_ns * 1e-9;
-    if (e->kind != NINO_EV_TRANSFER || strcmp(nino_job_name((void *) (uintptr_t) job, e->name), "load"))
+    if (e->kind != NINO_EV_TRANSFER ||
+        strcmp(nino_job_name((void *) (uintptr_t) job, e->name), "load"))
         return;
     r->load_bytes += (uint64_t) e->u.kernel.bytes;
     if (e->sub == NINO_TRANSFER_AHEAD)
@@ -276,8 +275,8 @@ static void fill_run(const trial *t, const nino_experiment *e, int k)
     r->median_s = s.median, r->mad_s = s.mad, r->min_s = s.min, r->max_s = s.max;
     r->per_second = t->c->batch * (t->c->frames ? t->c->frames : 1) / s.median;
     snprintf(r->setting, sizeof(r->setting), "%s", t->set[k].name);
-    snprintf(r->bench.name, sizeof(r->bench.name), "%.50s, %.60s, %s",
-             t->out->name, t->out->networks, r->setting);
+    snprintf(r->bench.name, sizeof(r->bench.name), "%.50s, %.60s, %s", t->out->name,
+             t->out->networks, r->setting);
     nino_bench_fill(&r->bench, r->seconds, ratio, n);
     compare_outputs(t, k);
 }
@@ -286,10 +285,8 @@ static void fill_run(const trial *t, const nino_experiment *e, int k)
 
 static nino_ctx *open_ctx(const trial *t, uint64_t limit, nino_error *err)
 {
-    const nino_ctx_params cp = { NINO_CTX_PARAMS_INIT,
-                                 .device = t->p->device,
-                                 .cache_dir = t->p->cache_dir,
-                                 .helper = t->p->helper,
+    const nino_ctx_params cp = { NINO_CTX_PARAMS_INIT, .device = t->p->device,
+                                 .cache_dir = t->p->cache_dir, .helper = t->p->helper,
                                  .mem_limit = limit };
     return nino_ctx_create(&cp, err);
 }
@@ -339,12 +336,9 @@ static bool is_in_time(trial *t, const nino_experiment *e, int rounds, double le
 static nino_status measure_case(trial *t, double left, nino_error *err)
 {
     const int rounds = t->p->rounds ? t->p->rounds : ROUNDS;
-    const nino_experiment_params ep = { NINO_EXPERIMENT_PARAMS_INIT,
-                                        .settings = t->n + 1,
-                                        .warmup = warmups(t->p),
-                                        .rounds_min = rounds,
-                                        .rounds_max = rounds,
-                                        .alpha = ALPHA };
+    const nino_experiment_params ep = { NINO_EXPERIMENT_PARAMS_INIT, .settings = t->n + 1,
+                                        .warmup = warmups(t->p),     .rounds_min = rounds,
+                                        .rounds_max = rounds,        .alpha = ALPHA };
     nino_experiment *e = nino_experiment_create(&ep, err);
     nino_status st = e ? NINO_OK : err->code;
     const uint64_t begin = nino_now_ns();
@@ -370,17 +364,22 @@ static nino_status suite_run_case(const nino_suite_params *p, const suite_case *
     trial *t = calloc(1, sizeof(*t));
     nino_suite_run *runs = calloc(NINO_SUITE_SETTINGS, sizeof(*runs));
     nino_status st = NINO_OK;
-    *out = (nino_suite_case){ .width = c->width, .height = c->height, .batch = c->batch,
-                              .frames = c->frames, .steps = c->steps, .runs = runs };
+    *out = (nino_suite_case){ .width = c->width,
+                              .height = c->height,
+                              .batch = c->batch,
+                              .frames = c->frames,
+                              .steps = c->steps,
+                              .runs = runs };
     snprintf(out->name, sizeof(out->name), "%s", c->name);
     if (!t || !runs) {
         free(t);
         return nino_fail(err, NINO_ERR_NOMEM, "suite", "out of memory");
     }
     t->p = p, t->c = c, t->out = out, t->bench = bench;
-    st = nino_suite_make_models(c, p, t->model_dir, sizeof(t->model_dir), &t->models,
-                                out->left_out, sizeof(out->left_out), err);
-    snprintf(out->networks, sizeof(out->networks), "%s", t->models.networks ? t->models.networks : "");
+    st = nino_suite_make_models(c, p, t->model_dir, sizeof(t->model_dir), &t->models, out->left_out,
+                                sizeof(out->left_out), err);
+    snprintf(out->networks, sizeof(out->networks), "%s",
+             t->models.networks ? t->models.networks : "");
     t->folders[0] = t->model_dir;
     t->folders[1] = p->demo_models; // its tokenizers
     make_settings(t);
@@ -440,8 +439,7 @@ nino_status nino_suite_run_all(const nino_suite_params *params, nino_suite_resul
     if (!NINO_TAKE(&p, params, NINO_SUITE_PARAMS_INIT, err))
         return NINO_ERR_ARG;
     p.suite = p.suite ? p.suite : "phases";
-    const double most =
-        p.max_seconds > 0 ? p.max_seconds : p.quick ? QUICK_SECONDS : FULL_SECONDS;
+    const double most = p.max_seconds > 0 ? p.max_seconds : p.quick ? QUICK_SECONDS : FULL_SECONDS;
     const uint64_t begin = nino_now_ns();
     nino_status st = suite_check(&p, &mine);
     snprintf(r.suite, sizeof(r.suite), "%s", p.suite);
@@ -449,7 +447,7 @@ nino_status nino_suite_run_all(const nino_suite_params *params, nino_suite_resul
     size_t n = 0;
     while (nino_suite_cases[n].name)
         n++;
-    if (!st && !(r.cases = calloc(n, sizeof(*r.cases))))
+    if (!st && !(r.cases = calloc(n + 1, sizeof(*r.cases))))
         st = nino_fail(&mine, NINO_ERR_NOMEM, "suite", "out of memory");
     for (size_t i = 0; i < n && !st; i++) {
         const suite_case *c = &nino_suite_cases[i];

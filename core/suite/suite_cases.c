@@ -86,9 +86,9 @@ static void latent(nino_buf *b, const suite_case *c)
         suite_node(b, 5, "LoadLatent", "\"latent\":\"from memory\"");
     else
         suite_node(b, 5,
-                   c->flow == SUITE_WAN  ? "EmptyHunyuanLatentVideo"
+                   c->flow == SUITE_WAN    ? "EmptyHunyuanLatentVideo"
                    : c->flow != SUITE_FLUX ? "EmptyLatentImage"
-                                         : "EmptySD3LatentImage",
+                                           : "EmptySD3LatentImage",
                    text);
 }
 

@@ -76,7 +76,9 @@ static void file_run(nino_buf *b, const nino_suite_case *c, const nino_suite_run
     file_number(b, "high_percent", -r->effect.low);
     file_number(b, "p", r->effect.p);
     nino_buf_addf(b, ", \"verdict\": \"%s\"",
-                  r->effect.verdict < 0 ? "faster" : r->effect.verdict > 0 ? "slower" : "none");
+                  r->effect.verdict < 0   ? "faster"
+                  : r->effect.verdict > 0 ? "slower"
+                                          : "none");
     file_number(b, "nmse", r->nmse);
     file_number(b, "psnr_db", r->psnr);
     file_number(b, "largest_255", r->most);

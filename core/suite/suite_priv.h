@@ -29,7 +29,7 @@ bool nino_suite_has_word(const char *words, const char *word);
 typedef struct suite_models {
     char checkpoint[64], network[64], text[64], vae[64];
     const char *networks; // for people
-    bool is_flux; // latents of 16 channels
+    bool is_flux;         // latents of 16 channels
 } suite_models;
 // Workflow of c as JSON, owned. NULL: out of memory. Its seed is 6.seed, its latent (VAE) that of node 5, its pictures
 // those of node 9.

@@ -53,9 +53,13 @@ static void report_case(nino_buf *b, const nino_suite_case *c, bool is_load)
         nino_buf_addf(b, "Left out: %s.\n", c->left_out);
         return;
     }
-    nino_buf_adds(b, "| setting | n | median s | average | min | max | sigma | MAD | less time | interval | p | a "
-                     "second | peak MiB | kernels | reused blocks | cached nodes | tiles | chunks | 16 bit | "
-                     "PSNR dB |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+    nino_buf_adds(
+        b,
+        "| setting | n | median s | average | min | max | sigma | MAD | less time | interval | p | "
+        "a "
+        "second | peak MiB | kernels | reused blocks | cached nodes | tiles | chunks | 16 bit | "
+        "PSNR dB "
+        "|\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
     for (size_t k = 0; k < c->n_runs; k++) {
         const nino_suite_run *r = &c->runs[k];
         nino_buf_addf(b, "| %s | %llu |", r->setting, (unsigned long long) r->n);
@@ -92,21 +96,22 @@ static void report_case(nino_buf *b, const nino_suite_case *c, bool is_load)
         const nino_suite_run *r = &c->runs[k];
         const uint64_t all = r->ahead_bytes + r->late_bytes;
         if (is_load)
-            nino_buf_addf(b,
-                          "\n%s: %.1f MiB of weights read in %.2f s; %.1f MiB fetched ahead, %.1f %% of it in time; "
-                          "%.1f MiB late and %.1f MiB from the disk unasked, %.2f s with those.\n",
-                          r->setting, (double) r->load_bytes / 0x1p20, r->load_s,
-                          (double) all / 0x1p20,
-                          all ? 100 * (double) r->ahead_bytes / (double) all : 0.0,
-                          (double) r->late_bytes / 0x1p20, (double) r->cold_bytes / 0x1p20,
-                          r->stall_s);
+            nino_buf_addf(
+                b,
+                "\n%s: %.1f MiB of weights read in %.2f s; %.1f MiB fetched ahead, %.1f %% of it "
+                "in time; "
+                "%.1f MiB late and %.1f MiB from the disk unasked, %.2f s with those.\n",
+                r->setting, (double) r->load_bytes / 0x1p20, r->load_s, (double) all / 0x1p20,
+                all ? 100 * (double) r->ahead_bytes / (double) all : 0.0,
+                (double) r->late_bytes / 0x1p20, (double) r->cold_bytes / 0x1p20, r->stall_s);
     }
 }
 
 // What a phase adds to the one before, so that it is seen where a claim fails.
 static void report_steps(nino_buf *b, const nino_suite_result *r)
 {
-    nino_buf_adds(b, "\n## What each step adds\n\n| case | phase 1 to baseline | phase 2 to phase 1 | phase 3 to phase "
+    nino_buf_adds(b, "\n## What each step adds\n\n| case | phase 1 to baseline | phase 2 to phase "
+                     "1 | phase 3 to phase "
                      "2 |\n|---|---|---|---|\n");
     for (size_t i = 0; i < r->n_cases; i++) {
         const nino_suite_case *c = &r->cases[i];
@@ -125,8 +130,10 @@ static void report_steps(nino_buf *b, const nino_suite_result *r)
 
 static void report_claims(nino_buf *b, const nino_suite_result *r)
 {
-    nino_buf_adds(b, "\n## The claims\n\nLess time than the baseline, geometric mean over the cases above.\n\n| claim | "
-                     "here | best case | slower beyond chance in | verdict |\n|---|---|---|---|---|\n");
+    nino_buf_adds(
+        b, "\n## The claims\n\nLess time than the baseline, geometric mean over the cases "
+           "above.\n\n| claim | "
+           "here | best case | slower beyond chance in | verdict |\n|---|---|---|---|---|\n");
     for (int k = 0; k < SUITE_CLAIMS; k++) {
         suite_finding f;
         nino_suite_judge(r, k, &f);
@@ -139,10 +146,11 @@ static void report_claims(nino_buf *b, const nino_suite_result *r)
         else
             nino_buf_adds(b, " - | - | not measured |\n");
     }
-    nino_buf_adds(
-        b, "\nThe claims are of a decoder that gave random numbers, timed once; what holds of them can only be "
-           "measured. Where one is not met, the table of steps says which step does not give it on this device; "
-           "`--no-POLICY` with the suite measures the last phase without one policy.\n");
+    nino_buf_adds(b, "\nThe claims are of a decoder that gave random numbers, timed once; what "
+                     "holds of them can only be "
+                     "measured. Where one is not met, the table of steps says which step does not "
+                     "give it on this device; "
+                     "`--no-POLICY` with the suite measures the last phase without one policy.\n");
 }
 
 char *nino_suite_report(const nino_suite_result *r)
@@ -155,9 +163,11 @@ char *nino_suite_report(const nino_suite_result *r)
     if (gmtime_r(&now, &tm))
         strftime(stamp, sizeof(stamp), "%Y-%m-%d %H:%M UTC", &tm);
     nino_buf_addf(&b,
-                  "# Phases: the benchmark suite \"%s\"%s\n\n%s, %u compute units, %s, driver %s; ninodes %s; %s; "
+                  "# Phases: the benchmark suite \"%s\"%s\n\n%s, %u compute units, %s, driver %s; "
+                  "ninodes %s; %s; "
                   "load average %.1f at the end; %.0f s in all. Times %s "
-                  "loading weights and compiling kernels; every setting is measured in turn with the others, each run with a new seed.\n",
+                  "loading weights and compiling kernels; every setting is measured in turn with "
+                  "the others, each run with a new seed.\n",
                   r->suite, r->is_quick ? ", quick form" : "", d->device, d->compute_units,
                   d->platform, d->driver, d->version, stamp, d->load, r->seconds,
                   strcmp(r->suite, "load") ? "leave out" : "contain");

@@ -45,8 +45,7 @@ static void run_once(nino_stream *s, const void *priv)
     } else if (!v->decode_next) {
         nino_unref(v->decode_clip(s, v, input(s, k, k->n)));
     } else {
-        const bool is_whole =
-            !nino_acts(&nino_stream_backend(s)->profile, NINO_POLICY_STREAMING);
+        const bool is_whole = !nino_acts(&nino_stream_backend(s)->profile, NINO_POLICY_STREAMING);
         nino_vae_clip clip;
         nino_vae_clip_begin(&clip, v, k->is_decode);
         for (int64_t i = 0; i < (is_whole ? 1 : k->pieces); i++) {

@@ -128,9 +128,9 @@ static nino_status choose_style(nino_tile_job *j, bool has_budget, nino_tile_way
     const nino_status st = nino_vae_need_get(j->s, j->v, j->is_decode, 1, j->h, j->w, &need, err);
     if (st)
         return st;
-    const bool fits = nino_vae_fits(j->s, &need, &budget) ||
-                      (is_never && nino_vae_fits_thrifty(j->s, j->v, j->is_decode, j->h, j->w,
-                                                 &gather));
+    const bool fits =
+        nino_vae_fits(j->s, &need, &budget) ||
+        (is_never && nino_vae_fits_thrifty(j->s, j->v, j->is_decode, j->h, j->w, &gather));
     tile_gather(j->s, gather);
     const double all = tile_mib(need.activations + need.weights);
     if (!budget)
@@ -149,7 +149,8 @@ nino_status nino_tile_choose(nino_tile_job *j, bool exact, nino_tile_way *w, nin
     const bool can = j->is_decode && j->v->decode_bands;
     nino_mem_stat m;
     nino_pool_stat(nino_stream_backend(j->s)->pool, &m);
-    const bool has_budget = m.budget && nino_acts(&nino_stream_backend(j->s)->profile, NINO_POLICY_TILES);
+    const bool has_budget =
+        m.budget && nino_acts(&nino_stream_backend(j->s)->profile, NINO_POLICY_TILES);
     exact = exact || w->style == NINO_TILE_EXACT;
     if (exact && can)
         w->fallback = NINO_TILE_EXACT;

@@ -199,8 +199,7 @@ static void cut_piece(const job *j, bool is_whole, int64_t i, int64_t *first, in
 static nino_status stream_tile(job *j, int ix, int iy, nino_error *err)
 {
     const int64_t tc = j->v->time_factor, step = j->is_decode ? 1 : tc;
-    const bool is_whole =
-        !nino_acts(&nino_stream_backend(j->s)->profile, NINO_POLICY_STREAMING);
+    const bool is_whole = !nino_acts(&nino_stream_backend(j->s)->profile, NINO_POLICY_STREAMING);
     const int64_t pieces = is_whole ? 1 : 1 + (j->n_in - 1) / step;
     nino_status st = NINO_OK;
     int64_t done = 0;

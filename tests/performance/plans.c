@@ -68,7 +68,8 @@ static void write_rows(void)
 {
     FILE *f = fopen(KEPT, "w");
     CHECK(f);
-    fprintf(f, "# name, launches, bytes of the pool at most, of weights, FLOP, bytes moved, seconds\n");
+    fprintf(
+        f, "# name, launches, bytes of the pool at most, of weights, FLOP, bytes moved, seconds\n");
     for (int i = 0; i < n_now; i++)
         fprintf(f, "%s %llu %llu %llu %.0f %.0f %.9g\n", now[i].name, now[i].kernels, now[i].peak,
                 now[i].weights, now[i].flops, now[i].bytes, now[i].seconds);

@@ -296,11 +296,10 @@ static nino_status vae_nodes_rocm_run(nino_run *r, nino_error *err)
 static const char *const temporal[] = { "auto", "enable", "disable", NULL };
 
 #define WRAPPER "this was a test wrapper; ROCMOptimizedVAEDecode runs in its place"
-static const nino_alias rocm_aliases[] = {
-    { .name = "ROCmVAEDecode" },
-    { .name = "ROCMOptimizedVAEDecodeInstrumented", .note = WRAPPER },
-    { 0 }
-};
+static const nino_alias rocm_aliases[] = { { .name = "ROCmVAEDecode" },
+                                           { .name = "ROCMOptimizedVAEDecodeInstrumented",
+                                             .note = WRAPPER },
+                                           { 0 } };
 
 #define FIRST_FIVE                                                                                 \
     "tile_size", "overlap", "use_rocm_optimizations", "precision_mode", "batch_optimization"
@@ -384,7 +383,8 @@ NINO_NODE(
                 NINO_P_INT(rocm_tiled_params, temporal_size, 64, 8, 4096, 4, .label = "Frames",
                            .acts_for = NINO_ACTS_FOR_CLIPS, .help = FRAMES_HELP),
                 NINO_P_INT(rocm_tiled_params, temporal_overlap, 8, 4, 4096, 4,
-                           .label = "Frame overlap", .acts_for = NINO_ACTS_FOR_CLIPS, .help = FRAMES_HELP),
+                           .label = "Frame overlap", .acts_for = NINO_ACTS_FOR_CLIPS,
+                           .help = FRAMES_HELP),
                 NINO_P_BOOL(rocm_tiled_params, rocm_optimizations, true, .label = "Limit overlap",
                             .help = "Keeps the overlap within a quarter of the tile"),
                 EXACT_TILES(rocm_tiled_params)),

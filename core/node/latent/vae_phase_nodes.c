@@ -115,8 +115,8 @@ static nino_status phase_run(nino_run *r, nino_error *err)
     const int64_t chunk = p->video_chunk_size / vae->time_factor;
     const nino_video_params v = { .tile = { .style = NINO_TILE_AUTO,
                                             .tile = (int) p->tile_size,
-                                            .overlap = (int) (p->overlap > most ? most
-                                                                                : p->overlap) },
+                                            .overlap =
+                                                (int) (p->overlap > most ? most : p->overlap) },
                                   .chunk = p->video_chunk_size ? (int) (chunk < 2 ? 2 : chunk) : 0,
                                   .overlap = p->temporal_consistency ? 2 : 1 };
     const uint64_t begin = nino_now_ns();
@@ -148,16 +148,18 @@ static nino_status phase_run(nino_run *r, nino_error *err)
                 .is_inert = true,                                                                  \
                 .help = "No effect on decoding: pictures of a batch are decoded one by one")
 #define PREFETCH SWITCH(memory_prefetching, "Prefetch", "Weights are read ahead of their use")
-#define LAYOUT                                                                                     \
-    SWITCH(tensor_layout_optimization, "Layout", "3x3 convolutions in Winograd's layout")
+#define LAYOUT SWITCH(tensor_layout_optimization, "Layout", "3x3 convolutions in Winograd's layout")
 #define CACHING                                                                                    \
-    SWITCH(advanced_caching, "Caching", "The result of an earlier run is taken where it is the same")
+    SWITCH(advanced_caching, "Caching",                                                            \
+           "The result of an earlier run is taken where it is the same")
 #define CHUNK(standard)                                                                            \
     NINO_P_INT(phase_params, video_chunk_size, standard, 1, 32, 1, .label = "Frames at once",      \
                .optional = true, .acts_for = NINO_ACTS_FOR_CLIPS,                                  \
                .help = "Frames of a clip that are decoded together; causal VAEs stream instead")
 #define WRAPPER(name_of)                                                                           \
-    { .name = name_of "Instrumented", .note = "this was a test wrapper of " name_of }
+    {                                                                                              \
+        .name = name_of "Instrumented", .note = "this was a test wrapper of " name_of              \
+    }
 
 NINO_NODE(rocm_vae_phase1, "ROCMOptimizedVAEDecodeV2", "ROCm VAE Decode, Phase 1",
           "ROCm Ninodes/VAE",
@@ -170,16 +172,16 @@ NINO_NODE(rocm_vae_phase1, "ROCMOptimizedVAEDecodeV2", "ROCm VAE Decode, Phase 1
           NINO_ALIASES(WRAPPER("ROCMOptimizedVAEDecodeV2")),
           NINO_RUN(phase_run, .precision = phase1_precision, .switched = phase1_switched));
 
-NINO_NODE(rocm_vae_phase2, "ROCMOptimizedVAEDecodeV2Phase2", "ROCm VAE Decode, Phase 2",
-          "ROCm Ninodes/VAE",
-          "Decodes as phase 1, with storage of 16 bits and weights read ahead, whatever the run has",
-          .inputs = phase_in, NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
-          NINO_PARAMS(phase_params, COMMON, BATCH, PREFETCH,
-                      SWITCH(adaptive_precision, "Mixed", "Precision auto is mixed"), LAYOUT,
-                      CACHING),
-          NINO_ALIASES(WRAPPER("ROCMOptimizedVAEDecodeV2Phase2")),
-          NINO_RUN(phase_run, .precision = phase2_precision, .switched = phase2_switched,
-                   .is_volatile_with = phase_is_volatile));
+NINO_NODE(
+    rocm_vae_phase2, "ROCMOptimizedVAEDecodeV2Phase2", "ROCm VAE Decode, Phase 2",
+    "ROCm Ninodes/VAE",
+    "Decodes as phase 1, with storage of 16 bits and weights read ahead, whatever the run has",
+    .inputs = phase_in, NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
+    NINO_PARAMS(phase_params, COMMON, BATCH, PREFETCH,
+                SWITCH(adaptive_precision, "Mixed", "Precision auto is mixed"), LAYOUT, CACHING),
+    NINO_ALIASES(WRAPPER("ROCMOptimizedVAEDecodeV2Phase2")),
+    NINO_RUN(phase_run, .precision = phase2_precision, .switched = phase2_switched,
+             .is_volatile_with = phase_is_volatile));
 
 NINO_NODE(
     rocm_vae_phase3, "ROCMOptimizedVAEDecodeV2Phase3", "ROCm VAE Decode, Phase 3",
@@ -196,8 +198,7 @@ NINO_NODE(
         SWITCH(performance_monitoring, "Say time and memory",
                "Time and memory of the decoding as a text"),
         PREFETCH, LAYOUT, CACHING),
-    NINO_ALIASES({ .name = "ROCMOptimizedVAEDecodeV3",
-                   .note = "one version called phase 3 so" },
+    NINO_ALIASES({ .name = "ROCMOptimizedVAEDecodeV3", .note = "one version called phase 3 so" },
                  WRAPPER("ROCMOptimizedVAEDecodeV2Phase3")),
     NINO_RUN(phase_run, .precision = phase3_precision, .switched = phase3_switched,
              .is_volatile_with = phase_is_volatile));

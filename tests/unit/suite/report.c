@@ -37,19 +37,19 @@ static void test_cases(void)
         CHECK(!*why);
         const char *const folders[] = { dir, p.demo_models, NULL };
         nino_ctx *ctx = nino_ctx_create(
-            &(nino_ctx_params){ NINO_CTX_PARAMS_INIT,
-                                .device = "ref",
+            &(nino_ctx_params){ NINO_CTX_PARAMS_INIT, .device = "ref",
                                 .job = &(nino_job_options){ NINO_JOB_OPTIONS_INIT,
-                                                            .models = folders,
-                                                            .no_files = true } },
+                                                            .models = folders, .no_files = true } },
             &err);
         CHECK_OK(ctx ? NINO_OK : err.code, err);
         char *text = nino_suite_workflow(c, &m);
         nino_graph *g = nino_graph_load(text, strlen(text), c->name, &err);
         CHECK_OK(g ? NINO_OK : err.code, err);
         static const float latent[16 * 64 * 64];
-        const nino_raster r = { NINO_RASTER_INIT, .type = NINO_RASTER_F32, .n = 1, .height = 32,
-                                .width = 32,      .channels = 16,          .data = latent };
+        const nino_raster r = { NINO_RASTER_INIT, .type = NINO_RASTER_F32,
+                                .n = 1,           .height = 32,
+                                .width = 32,      .channels = 16,
+                                .data = latent };
         if (c->flow == SUITE_VAE)
             CHECK_OK(nino_graph_set_latent(g, "5", &r, &err), err);
         nino_graph_check(g, ctx, count_issue, &errors);
@@ -70,10 +70,8 @@ static void test_cases(void)
 static void test_room(void)
 {
     char dir[4096], cache[300], why[200] = "";
-    const nino_suite_params p = { NINO_SUITE_PARAMS_INIT,
-                                  .demo_models = "data/demo/models",
-                                  .cache_dir = cache,
-                                  .max_model_bytes = UINT64_C(1) << 30 };
+    const nino_suite_params p = { NINO_SUITE_PARAMS_INIT, .demo_models = "data/demo/models",
+                                  .cache_dir = cache, .max_model_bytes = UINT64_C(1) << 30 };
     suite_models m;
     snprintf(cache, sizeof(cache), "%s/cache", flow_temp());
     for (const suite_case *c = nino_suite_cases; c->name; c++)
@@ -92,28 +90,38 @@ static void test_words(void)
     const nino_suite_params p = { NINO_SUITE_PARAMS_INIT, .suite = "no such",
                                   .demo_models = "data/demo/models" };
     CHECK(nino_suite_run_all(&p, &r, &err) == NINO_ERR_UNKNOWN);
-    CHECK(nino_suite_run_all(&(nino_suite_params){ NINO_SUITE_PARAMS_INIT,
-                                                   .demo_models = "/no/such" },
-                             &r, &err) == NINO_ERR_MISSING);
+    CHECK(nino_suite_run_all(
+              &(nino_suite_params){ NINO_SUITE_PARAMS_INIT, .demo_models = "/no/such" }, &r,
+              &err) == NINO_ERR_MISSING);
 }
 
 // ---- judgement -------------------------------------------------------------------------------
 
 static void fill(nino_suite_run *r, const char *setting, double median, double percent, int verdict)
 {
-    *r = (nino_suite_run){ .n = 2, .median_s = median, .average_s = median, .min_s = median,
-                           .max_s = median, .per_second = 1 / median, .psnr = (double) INFINITY,
+    *r = (nino_suite_run){ .n = 2,
+                           .median_s = median,
+                           .average_s = median,
+                           .min_s = median,
+                           .max_s = median,
+                           .per_second = 1 / median,
+                           .psnr = (double) INFINITY,
                            .seconds = { median, median } };
     snprintf(r->setting, sizeof(r->setting), "%s", setting);
-    r->effect = (nino_effect){ .rounds = 2, .percent = percent, .low = percent - 1,
-                               .high = percent + 1, .p = 0.01, .verdict = verdict };
+    r->effect = (nino_effect){ .rounds = 2,
+                               .percent = percent,
+                               .low = percent - 1,
+                               .high = percent + 1,
+                               .p = 0.01,
+                               .verdict = verdict };
 }
 
 static nino_suite_run runs[2][4];
-static nino_suite_case cases[3] = { { .name = "one", .networks = "n", .n_runs = 4, .runs = runs[0] },
-                                    { .name = "two", .networks = "n", .frames = 5, .n_runs = 4,
-                                      .runs = runs[1] },
-                                    { .name = "three", .left_out = "no time was left" } };
+static nino_suite_case cases[3] = {
+    { .name = "one", .networks = "n", .n_runs = 4, .runs = runs[0] },
+    { .name = "two", .networks = "n", .frames = 5, .n_runs = 4, .runs = runs[1] },
+    { .name = "three", .left_out = "no time was left" }
+};
 static nino_suite_result result = { .suite = "phases", .n_cases = 3, .cases = cases };
 
 // Half and an eighth of the time: a quarter by the geometric mean, 75 % less.
