@@ -11,7 +11,10 @@
 #   make pot             take the app's texts anew into data/po, after one of them changed
 #   make doc             fill the generated parts of README.md and data/doc anew, and data/nodes.md
 #   make docs            the API as pages, in $(B)/docs    make abi   keep the library's ABI as it is now
-#   make GUI=0 CL=0      leave parts out          make SANITIZE=address,undefined check
+#   make GUI=0 CL=0      leave parts out (CLBLAST=0: only that library)
+#   make SANITIZE=address,undefined check
+#   make wheel           the Python package, in $(B)/wheel
+#   make deb             Debian packages, in $(B)/deb
 #   make WERROR=1        warnings are errors      make V=1         show commands
 #
 # Personal settings (CC=clang, WERROR=1, ...) go in config.mk, which git ignores.
@@ -22,10 +25,12 @@ BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib
 DATADIR ?= $(PREFIX)/share
 INCLUDEDIR ?= $(PREFIX)/include
+UNITDIR ?= $(PREFIX)/lib/systemd/user
 PKG_CONFIG ?= pkg-config
 CFLAGS ?= -O2 -g
 GUI ?= 1
 CL ?= 1
+CLBLAST ?= $(CL)
 VERSION := 0.1.0
 SOVERSION := 2
 
@@ -39,35 +44,44 @@ RPATH = -Wl,-rpath,'$$ORIGIN' -Wl,-rpath,'$$ORIGIN/$(bin_to_lib)'
 
 # ---- packages: the only list ------------------------------------------------------------------
 DEPS_core := gcc libc6-dev pkg-config libpng-dev libjpeg62-turbo-dev libwebp-dev zlib1g-dev libavformat-dev libswscale-dev libxxhash-dev libutf8proc-dev libpcre2-dev libyaml-dev libfreetype-dev libfontconfig-dev
-DEPS_cli := libncurses-dev libwebsockets-dev
+DEPS_cli := libncurses-dev libwebsockets-dev libhiredis-dev
 DEPS_cl := ocl-icd-opencl-dev opencl-headers ocl-icd-libopencl1 pocl-opencl-icd nettle-dev
+DEPS_clblast := libclblast-dev
 DEPS_gui := libgtk-4-dev libcairo2-dev libglib2.0-dev-bin gettext
 # What the tests and `make lint` use beyond that; a missing one only skips its tests.
-DEPS_test := python3 g++ ffmpeg
-DEPS_test_long := chromium
+DEPS_test := python3 g++ ffmpeg redis-server
+DEPS_test_long := chromium mmdebstrap parallel openmpi-bin slurm-wlm munge
 DEPS_test_gui := xvfb xauth dbus dbus-user-session at-spi2-core fonts-dejavu-core adwaita-icon-theme \
 	librsvg2-common imagemagick xdotool weston libgl1-mesa-dri
 DEPS_lint := clang-format-14 clang-tidy-14 clang-14 cppcheck git abigail-tools
 DEPS_docs := doxygen
+DEPS_deb := build-essential debhelper dh-python lintian
 DEPS_gate := clang-19 lld-19 llvm-19 rocm-device-libs oclgrind
+DEPS_coverage := gcovr
 DEPS_fuzz := clang-14 llvm-14 $(if $(filter afl,$(ENGINE)),afl++)
-DEPS_bench := libopenblas-dev libdnnl-dev libclblast-dev
-DEPS := $(DEPS_core) $(DEPS_cli) $(if $(filter 1,$(CL)),$(DEPS_cl)) $(if $(filter 1,$(GUI)),$(DEPS_gui))
+DEPS_bench := libopenblas-dev libdnnl-dev
+DEPS := $(DEPS_core) $(DEPS_cli) $(if $(filter 1,$(CL)),$(DEPS_cl)) $(if $(filter 11,$(CL)$(CLBLAST)),$(DEPS_clblast)) $(if $(filter 1,$(GUI)),$(DEPS_gui))
 DEPS_check := $(DEPS) $(DEPS_test) $(if $(filter 1,$(GUI)),$(DEPS_test_gui))
 
 # A build with other flags gets another folder, so objects never mix.
 comma := ,
-flavour := $(if $(SANITIZE),-$(subst $(comma),+,$(SANITIZE)))$(if $(filter 0,$(CL)),-nocl)$(if $(filter 0,$(GUI)),-nogui)
+flavour := $(if $(SANITIZE),-$(subst $(comma),+,$(SANITIZE)))$(if $(COVERAGE),-coverage)$(if $(filter 0,$(CL)),-nocl,$(if $(filter 0,$(CLBLAST)),-noclblast))$(if $(filter 0,$(GUI)),-nogui)
 B ?= build$(flavour)
 
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith \
 	-Wvla -Wwrite-strings -Wundef -Wformat=2 $(if $(WERROR),-Werror)
-BASE := -std=c11 -D_GNU_SOURCE -DNINO_VERSION=\"$(VERSION)\" \
+# No path of the build is in what is built: the same sources give the same bytes in every folder.
+BASE := -std=c11 -D_GNU_SOURCE -DNINO_VERSION=\"$(VERSION)\" -ffile-prefix-map=$(CURDIR)=. \
 	-fvisibility=hidden -fPIC -pthread $(WARN)
 ifdef SANITIZE
 BASE += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
 LDFLAGS += -fsanitize=$(SANITIZE)
 export LSAN_OPTIONS := suppressions=$(CURDIR)/tests/lsan.supp:print_suppressions=0
+endif
+ifdef COVERAGE
+BASE += --coverage -fprofile-update=atomic
+CFLAGS = -O0 -g
+LDFLAGS += --coverage
 endif
 
 core_SRC := $(sort $(wildcard core/*/*.c core/*/*/*.c))
@@ -76,7 +90,7 @@ ifeq ($(CL),1)
 schedules := $(shell sed -n 's/^SCHEDULE.\([a-z0-9_]*\), *\(SCHED_[A-Z0-9_]*\).*/\1:\2/p' core/op/sched_list.h)
 schedule_DIRS := $(foreach s,$(schedules),cl/$(firstword $(subst :, ,$(s))))
 kernel_FILES := $(wildcard cl/kernels/*.cl $(addsuffix /*.cl,$(schedule_DIRS)))
-cl_SRC := $(sort $(wildcard cl/*.c $(addsuffix /*.c,$(schedule_DIRS))))
+cl_SRC := $(filter-out cl/clblast$(if $(filter 1,$(CLBLAST)),_none).c,$(sort $(wildcard cl/*.c $(addsuffix /*.c,$(schedule_DIRS)))))
 core_SRC := $(filter-out core/op/device/device_none.c,$(core_SRC))
 endif
 cli_SRC := $(sort $(wildcard cli/*.c cli/*/*.c))
@@ -97,9 +111,10 @@ endif
 # Programs that test widgets or help scripts; tests/gui/test_*.sh starts them on a display of its own.
 gui_test_SRC := $(if $(gui_SRC),$(sort $(wildcard tests/gui/program/*.c)))
 test_SRC := $(unit_SRC) $(golden_SRC) $(workflow_SRC) $(performance_SRC) $(kernel_SRC) $(fuzz_SRC)
-script_SRC := $(sort $(wildcard tests/cli/*.sh) $(if $(filter 1,$(GUI)),$(wildcard tests/gui/test_*.sh)))
+script_SRC := $(sort $(wildcard tests/cli/*.sh tests/cluster/*.sh) $(if $(filter 1,$(GUI)),$(wildcard tests/gui/test_*.sh)))
 # Minutes of work each, so only check-long starts them.
-long_SRC := tests/golden/full_vae.c tests/workflow/obs_cost.c tests/cli/add_counter.sh
+long_SRC := tests/golden/full_vae.c tests/workflow/obs_cost.c tests/cli/add_counter.sh \
+	tests/cluster/launchers.sh
 header_SRC := $(sort $(wildcard core/include/ninodes/*.h))
 # Each of these is a language of the app.
 po_DIR := data/po
@@ -143,7 +158,7 @@ lib_LIBS := $(core_LIBS) $(if $(filter 1,$(CL)),-lnettle)
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 
-.PHONY: all doc docs abi lint-abi pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-unit check-performance check-integration check-regression check-tsan check-races check-headers fuzz fuzz-run tests bench bench-all lint format install uninstall stage FORCE shots plans clocks tiles clean deps deps-check deps-long deps-lint deps-bench demo
+.PHONY: all doc docs abi lint-abi pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-unit check-performance check-integration check-regression check-bugs list-tests check-tsan check-races check-valgrind check-memory check-headers coverage coverage-run fuzz fuzz-run tests bench bench-all lint format install uninstall stage FORCE shots plans clocks tiles clean deps deps-check deps-long deps-lint deps-bench demo
 .DELETE_ON_ERROR:
 .SECONDARY:
 .DEFAULT_GOAL := all
@@ -208,7 +223,7 @@ $(B)/cli/cmd_demo.o $(B)/gui/base/places.o: INC += -DNINO_DATA_FROM_BIN=\"$(bin_
 
 $(B)/ninodes: $(call obj,$(cli_SRC)) $(B)/libninodes.so
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -L$(B) -lninodes -lncursesw -lwebsockets -Wl,--export-dynamic-symbol=sigaction $(RPATH) -o $@
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -L$(B) -lninodes -lncursesw -lwebsockets -lhiredis -Wl,--export-dynamic-symbol=sigaction $(RPATH) -o $@
 
 # .ui templates, compiled into the app
 gui_RES := $(if $(gui_SRC),$(B)/gui/resources.o)
@@ -268,10 +283,18 @@ check: deps-check
 	$(Q)$(MAKE) $(all_CPUS) --no-print-directory check-all
 check-all: all tests check-headers
 	$(Q)tests/run.py $(B) $(filter-out $(call bin,$(long_SRC)),$(tests_ALL))
+list-tests:
+	$(Q)printf '%s\n' $(filter-out $(call bin,$(long_SRC)),$(tests_ALL))
+# COUNT bugs planted one at a time, drawn by SEED: which of them do the tests notice? Hours.
+COUNT ?= 100
+SEED ?= 1
+check-bugs: deps-check
+	$(Q)tests/mutate.py $(B) --count $(COUNT) --seed $(SEED) --report $(B)/bugs.txt
 check-long: deps-long
 	$(Q)$(MAKE) $(all_CPUS) --no-print-directory all tests check-headers
 	$(Q)NINODES_TEST_LONG=1 tests/run.py $(B) $(tests_ALL)
 	$(Q)$(MAKE) --no-print-directory check-tsan TIMES=3
+	$(Q)$(MAKE) --no-print-directory check-valgrind
 # The tests by what they are for; `check` has all of them. performance: what runs cost as counted before them, no clock
 # in it. regression: outputs against stored references.
 regression_SRC := $(golden_SRC) $(wildcard tests/e2e/*.c) tests/workflow/demo.c
@@ -292,6 +315,15 @@ race_SRC := $(addprefix tests/,unit/event/ring.c unit/event/sensor.c unit/monito
 	workflow/results.c)
 check-tsan: deps-check
 	$(Q)$(MAKE) $(all_CPUS) --no-print-directory SANITIZE=thread GUI=0 check-races
+# Units under valgrind: reads of what was never written, leaks; the socket's locks under helgrind.
+valgrind_SRC := $(foreach d,base file text media workflow document tensor event,$(filter tests/unit/$d/%,$(unit_SRC)))
+check-valgrind: deps-check
+	$(call install_packages,valgrind)
+	$(Q)$(MAKE) $(all_CPUS) --no-print-directory GUI=0 CL=0 check-memory
+check-memory: $(call bin,$(valgrind_SRC) tests/unit/monitor/serve.c)
+	$(Q)NINODES_TEST_LIMIT=3600 NINODES_TEST_UNDER='valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite --suppressions=tests/valgrind.supp' \
+		tests/run.py $(B) $(call bin,$(valgrind_SRC))
+	$(Q)NINODES_TEST_UNDER='valgrind -q --tool=helgrind --error-exitcode=9 --suppressions=tests/valgrind.supp' tests/run.py $(B) $(B)/tests/unit/monitor/serve
 check-races: $(call bin,$(filter $(race_SRC),$(test_SRC)))
 	$(Q)tests/run.py $(B) $(foreach i,$(shell seq $(TIMES)),$^)
 # A parser under an engine that looks for new ways through it, with ASan and UBSan: TIME seconds from the target's own
@@ -314,6 +346,17 @@ fuzz-run: $(foreach f,$(if $(filter all,$(FUZZ)),$(FUZZ_NAMES),$(FUZZ)),$(B)/tes
 # The part that sanitizer builds run: no scripts, no GUI.
 check-core: all tests
 	$(Q)tests/run.py $(B) $(filter-out $(call bin,$(long_SRC)),$(call bin,$(unit_SRC) $(kernel_SRC) $(fuzz_SRC) $(workflow_SRC)))
+# Which branches of the parsers the tests take, a line a file: what reads files, texts and peers.
+parser_SRC := core/base/json core/base/utf8 core/base/settings core/file/ core/text/ core/media/ core/workflow/ \
+	core/monitor/link/ core/monitor/trace/ core/serve/
+coverage: deps-check
+	$(call install_packages,$(DEPS_coverage))
+	$(Q)$(MAKE) $(all_CPUS) --no-print-directory GUI=0 CL=0 COVERAGE=1 coverage-run
+coverage_SRC := $(foreach d,base file text media workflow monitor oom fault,$(filter tests/unit/$d/%,$(unit_SRC))) $(fuzz_SRC)
+coverage-run: $(call bin,$(coverage_SRC))
+	$(Q)find $(B) -name '*.gcda' -delete
+	-$(Q)tests/run.py $(B) $^
+	$(Q)gcovr -r . --object-directory $(B) --exclude-unreachable-branches --branches $(addprefix --filter ,$(parser_SRC)) $(B) | tee $(B)/coverage.txt
 check-headers: $(headers_OK)
 
 # Every public header compiles alone, as C11 and as C++.
@@ -423,6 +466,27 @@ pot:
 	$(Q)for p in $(po_SRC); do msgmerge -q --no-fuzzy-matching --add-location=file $$p $(po_DIR)/ninodes.pot -o $$p.new && \
 		msgattrib --no-obsolete --add-location=file $$p.new -o $$p && rm $$p.new; done
 
+# The Python package: ctypes over the library, so it is one wheel for all machines.
+.PHONY: wheel deb
+wheel:
+	$(Q)python3 data/python/backend.py $(B)/wheel
+
+# Debian packages, built from a copy of the sources with data/deb as its debian/. The list of what it is built with is the one
+# above, the list of the library's symbols that of data/abi.
+deb_DIR = $(B)/deb/ninodes-$(VERSION)
+deb_DEPS := $(filter-out gcc libc6-dev pocl-opencl-icd ocl-icd-libopencl1,$(DEPS_core) $(DEPS_cli) $(DEPS_cl) $(DEPS_gui))
+deb:
+	$(call install_packages,$(DEPS) $(DEPS_deb))
+	$(Q)grep -q '^Package: libninodes$(SOVERSION)$$' data/deb/control || { echo "data/deb is for another soname than libninodes.so.$(SOVERSION)" >&2; exit 1; }
+	$(Q)grep -q '^ninodes ($(VERSION)) ' data/deb/changelog || { echo "data/deb/changelog does not begin with version $(VERSION)" >&2; exit 1; }
+	$(Q)rm -rf $(deb_DIR) && mkdir -p $(deb_DIR)
+	$(Q){ git ls-files -z 2>/dev/null || find . -type f -not -path './build*' -not -path './out/*' -not -name config.mk -print0; } | xargs -0 cp --parents -t $(deb_DIR)
+	$(Q)cp -r data/deb $(deb_DIR)/debian && sed -i 's/@BUILD_DEPENDS@/$(foreach d,$(deb_DEPS),$d$(comma))/; s/,$$//' $(deb_DIR)/debian/control
+	$(Q){ echo 'libninodes.so.$(SOVERSION) libninodes$(SOVERSION) #MINVER#'; echo '* Build-Depends-Package: libninodes-dev'; echo ' NINODES_1@NINODES_1 $(VERSION)'; \
+		sed -n "s/.*<elf-symbol name='\([^']*\)' version='\([^']*\)'.*/ \1@\2 $(VERSION)/p" $(abi_DUMP); } > $(deb_DIR)/debian/libninodes$(SOVERSION).symbols
+	$(Q)cd $(deb_DIR) && dpkg-buildpackage -us -uc -b $(all_CPUS) >../build.log 2>&1 || { tail -40 ../build.log >&2; exit 1; }
+	@ls $(B)/deb/*.deb
+
 # Facts in the documents that the programs and the sources know; tests/cli/docs.sh fails when one is stale.
 doc: $(B)/ninodes
 	$(Q)$(B)/ninodes nodes --markdown > data/nodes.md
@@ -457,10 +521,15 @@ stage: all
 	$(if $(gui_SRC),install -m 644 data/desktop/org.ninodes.Studio.metainfo.xml $(STAGE)$(DATADIR)/metainfo)
 	$(if $(gui_SRC),install -m 644 data/desktop/org.ninodes.Studio.mime.xml $(STAGE)$(DATADIR)/mime/packages/org.ninodes.Studio.xml)
 	$(if $(gui_SRC),install -m 644 data/desktop/org.ninodes.Studio.svg $(STAGE)$(DATADIR)/icons/hicolor/scalable/apps)
+	$(if $(gui_SRC),install -D -m 644 -t $(STAGE)$(DATADIR)/man/man1 data/desktop/ninodes-studio.1)
+	$(if $(gui_SRC),install -d $(STAGE)$(DATADIR)/dbus-1/services && sed 's|@BINDIR@|$(BINDIR)|' data/desktop/org.ninodes.Studio.service > $(STAGE)$(DATADIR)/dbus-1/services/org.ninodes.Studio.service)
+	install -d $(STAGE)$(UNITDIR)
+	for u in worker serve; do sed 's|@BINDIR@|$(BINDIR)|' data/systemd/ninodes-$$u.service > $(STAGE)$(UNITDIR)/ninodes-$$u.service; done
 	$(foreach m,$(mo_OUT),install -D -m 644 $m $(STAGE)$(DATADIR)/$(patsubst $(B)/%,%,$m) &&) true
 	install -d $(STAGE)$(DATADIR)/ninodes/workflows
 	install -m 644 $(wildcard data/workflows/*.json data/workflows/seeds/*.json) $(STAGE)$(DATADIR)/ninodes/workflows
 	install -D -m 644 -t $(STAGE)$(DATADIR)/ninodes/workflows/pictures $(wildcard data/workflows/pictures/*.png)
+	install -D -t $(STAGE)$(DATADIR)/ninodes/examples $(wildcard data/examples/*.sh)
 	cd data && find demo -type f -not -path 'demo/expected/*' -exec install -Dm 644 {} $(STAGE)$(DATADIR)/ninodes/{} \;
 	install -D -m 644 -t $(STAGE)$(DATADIR)/ninodes/schema data/schema/lines.schema.json
 	install -d $(STAGE)$(DATADIR)/doc/ninodes
@@ -476,4 +545,4 @@ stage: all
 clean:
 	rm -rf build build-* compile_commands.json out
 
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+-include $(shell find $(B) -path $(B)/deb -prune -o -name '*.d' -print 2>/dev/null)

@@ -19,6 +19,7 @@
     X(clCreateCommandQueue)                                                                        \
     X(clReleaseCommandQueue)                                                                       \
     X(clCreateBuffer)                                                                              \
+    X(clCreateSubBuffer)                                                                           \
     X(clReleaseMemObject)                                                                          \
     X(clCreateProgramWithSource)                                                                   \
     X(clCreateProgramWithBinary)                                                                   \

@@ -1,8 +1,10 @@
 // The OpenCL backend: opening and closing, memory arenas, copies, weights, classes of errors.
+#include "cl/blas.h"
 #include "cl/runtime.h"
 
 #include "core/base/num.h"
 #include "core/base/vars.h"
+#include "core/op/engine.h"
 #include "core/op/pack.h"
 
 #include <stdio.h>
@@ -235,6 +237,8 @@ static void close_backend(nino_backend *be)
     nino_cl_ahead_stop(cl);
     nino_cl_queue_release(cl);
     nino_cl_programs_release(cl);
+    if (cl->is_blas_ready && (!cl->is_lost || cl->dev->is_host))
+        nino_blas.forget();
     if (cl->context && (!cl->is_lost || cl->dev->is_host))
         nino_ocl.clReleaseContext(cl->context);
     nino_cl_cache_close(&cl->cache);
@@ -255,6 +259,7 @@ static const nino_backend_impl impl = {
     .expect = nino_cl_programs_expect,
     .compile = nino_cl_program_compile,
     .probe = nino_cl_probe,
+    .ask = nino_cl_kernel_ask,
 };
 
 // Words of the driver; any thread.
@@ -322,6 +327,13 @@ nino_backend *nino_cl_open(const nino_cl_device *dev, const nino_ctx_params *par
     cl->be.profile = profile;
     nino_ceilings_apply(params ? params->cache_dir : NULL, &dev->info, &cl->be.profile);
     nino_tuning_apply(params ? params->cache_dir : NULL, &dev->info, &cl->be.profile);
+    cl->be.profile.has_blas = nino_blas.load();
+    const bool is_param = params && params->gemm && *params->gemm;
+    if (nino_engine_set(&cl->be.profile, is_param ? params->gemm : nino_vars_get()->gemm,
+                        is_param ? params->gemm : "NINODES_GEMM", err)) {
+        close_backend(&cl->be);
+        return NULL;
+    }
     if (open_queue(cl, err) || open_pool(cl, params ? params->mem_limit : 0, err)) {
         nino_pool_destroy(&cl->be.pool);
         close_backend(&cl->be);

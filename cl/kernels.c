@@ -4,7 +4,8 @@
 #define KERNELS(X)                                                                                 \
     X(common)                                                                                      \
     X(attention)                                                                                   \
-    X(basic) X(blocks) X(eights) X(elt) X(image) X(move) X(norm) X(probe) X(product) X(quant)
+    X(basic)                                                                                       \
+    X(blas) X(blocks) X(eights) X(elt) X(image) X(move) X(norm) X(probe) X(product) X(quant) X(sums)
 #define FOLDER "cl/kernels"
 #define OWNER shared
 #define TEXTS nino_cl_shared_kernels

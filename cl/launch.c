@@ -73,6 +73,7 @@ nino_status nino_cl_launch(nino_cl *cl, const char *file, const char *kernel, co
     nino_cl_command c = { .name = kernel,
                           .kind = NINO_EV_KERNEL,
                           .what = what,
+                          .kernel = k,
                           .must_track = is_apart,
                           .is_first = !k->was_launched,
                           .launch = launch_of(dims, global, own, what) };

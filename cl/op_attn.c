@@ -72,6 +72,8 @@ static nino_status launch_attention(nino_cl *cl, const nino_op_call *c, const at
                                  A_INT(a->bias_n),
                                  A_INT(a->bias_h),
                                  A_INT(a->bias_q),
+                                 A_INT(nino_op_kv_heads(d)),
+                                 A_INT(nino_op_first_sight(d)),
                                  A_INT(a->cut.rows) }; // the last: where takes_rows
     const size_t global[] = { (size_t) count * a->cut.group };
     const double share = (double) count / (double) a->blocks;
@@ -91,9 +93,9 @@ static nino_status run_attention(nino_cl *cl, const nino_op_call *c, nino_error 
         return s->stripes(cl, c, err);
     attention a = attention_of(cl, c);
     char defs[96];
-    snprintf(defs, sizeof(defs), "%s -DD=%d -DBQ=%d%s%s", nino_cl_type_defs(d->src_type[0]),
+    snprintf(defs, sizeof(defs), "%s -DD=%d -DBQ=%d%s%s%s", nino_cl_type_defs(d->src_type[0]),
              (int) a.depth, a.cut.most, a.cut.is_narrow ? " -DNARROW=1" : "",
-             d->n_src == 4 ? " -DBIAS=1" : "");
+             d->n_src == 4 ? " -DBIAS=1" : "", d->attr.is_causal ? " -DCAUSAL=1" : "");
     if (!a.cut.most || a.tk > INT32_MAX - 128 || a.tq > INT32_MAX - 128 || a.blocks > INT32_MAX ||
         a.bias_n > INT32_MAX)
         return nino_fail(err, NINO_ERR_UNSUPPORTED, "attention", "the tensors are too big");

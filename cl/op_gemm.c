@@ -2,9 +2,11 @@
 // arguments. How a launch is cut is the schedule's (gemm.cl, skinny.cl and others in its folder).
 // Weights that are kept as the file stores them are decoded by those, or expanded before
 // (cl/kernels/quant.cl).
+#include "cl/blas.h"
 #include "cl/cl_schedule.h"
 #include "core/base/error.h"
 #include "core/base/size.h"
+#include "core/op/engine.h"
 #include "core/op/pack.h"
 #include "core/op/weight.h"
 
@@ -366,6 +368,8 @@ nino_status nino_cl_gemm(nino_cl *cl, const nino_op_call *c, nino_error *err)
     const nino_raw_part rows = { .type = all.type, .rows = all.n };
     nino_raw_layout raw;
     nino_status st = NINO_OK;
+    if (nino_engine_is_blas(nino_cl_profile(cl), &c->d))
+        return nino_cl_blas_linear(cl, c, err);
     if (!nino_raw_layout_of(c->d.weight, &raw)) {
         all.raw = nino_cl_profile(cl)->schedule->keeps_rows ? &rows : NULL;
         return run_columns(cl, c, &all, err);

@@ -1,4 +1,5 @@
 // Programs: source (built in or from a folder) + options -> kernels; through the binary cache.
+#include "cl/blas.h"
 #include "cl/cl_schedule.h"
 #include "cl/runtime.h"
 
@@ -167,8 +168,9 @@ struct nino_cl_build {
     struct nino_cl_program *program; // owned until it is in the list
     nino_cl_key key;
     char options[1024];
-    bool is_known;  // the driver has it in a cache of its own
-    bool has_stage; // who watches has been told
+    cl_int (*work)(nino_cl *cl); // in place of a program; NULL: there is one
+    bool is_known;               // the driver has it in a cache of its own
+    bool has_stage;              // who watches has been told
     pthread_t thread;
     bool has_thread;
     pthread_mutex_t lock; // of what follows
@@ -196,8 +198,9 @@ static void program_destroy(const nino_cl *cl, struct nino_cl_program *p)
 static void *run_compiler(void *priv)
 {
     struct nino_cl_build *b = priv;
-    const cl_int e =
-        OCL(clBuildProgram, b->program->handle, 1, &b->cl->dev->id, b->options, NULL, NULL);
+    const cl_int e = b->work ? b->work(b->cl)
+                             : OCL(clBuildProgram, b->program->handle, 1, &b->cl->dev->id,
+                                   b->options, NULL, NULL);
     pthread_mutex_lock(&b->lock);
     b->e = e;
     b->is_done = true;
@@ -242,6 +245,12 @@ static nino_status take_build(nino_cl *cl, nino_error *err)
     struct nino_cl_build *b = cl->build;
     struct nino_cl_program *p = b->program;
     nino_status st = NINO_OK;
+    if (b->work) {
+        cl->is_blas_ready = !b->e;
+        st = b->e ? nino_cl_blas_fail(cl, b->e, err) : NINO_OK;
+        build_destroy(&cl->build);
+        return st;
+    }
     log_build(cl, p->handle, p->file, b->e ? NINO_LOG_ERROR : NINO_LOG_DEBUG);
     if (b->e && nino_cl_room_explain(cl, err)) {
         st = NINO_ERR_IO;
@@ -312,6 +321,38 @@ static nino_status compile(nino_cl *cl, struct nino_cl_build *b, nino_error *err
     return st;
 }
 
+static struct nino_cl_build *build_create(nino_cl *cl, const char *file, const char *defs)
+{
+    struct nino_cl_build *b = calloc(1, sizeof(*b));
+    if (!b)
+        return NULL;
+    b->cl = cl;
+    pthread_mutex_init(&b->lock, NULL);
+    pthread_cond_init(&b->changed, NULL);
+    b->program = calloc(1, sizeof(*b->program));
+    if (b->program && (b->program->file = strdup(file)) && (b->program->defs = strdup(defs)))
+        return b;
+    build_destroy(&b);
+    return NULL;
+}
+
+nino_status nino_cl_build_other(nino_cl *cl, const char *name, cl_int (*work)(nino_cl *),
+                                nino_error *err)
+{
+    nino_status st = nino_cl_build_settle(cl, err);
+    if (st || cl->is_blas_ready) // one that a cancel has left
+        return st;
+    struct nino_cl_build *b = build_create(cl, name, "");
+    if (!b)
+        return nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
+    const uint64_t begin = nino_now_ns();
+    b->work = work;
+    st = compile(cl, b, err);
+    cl->be.build_ns += nino_now_ns() - begin;
+    cl->be.n_builds++;
+    return st;
+}
+
 // From the binary cache or by compiling; takes b.
 static nino_status build_source(nino_cl *cl, struct nino_cl_build *b, const char *const source[3],
                                 nino_error *err)
@@ -348,21 +389,6 @@ static nino_status build_source(nino_cl *cl, struct nino_cl_build *b, const char
     return st;
 }
 
-static struct nino_cl_build *build_create(nino_cl *cl, const char *file, const char *defs)
-{
-    struct nino_cl_build *b = calloc(1, sizeof(*b));
-    if (!b)
-        return NULL;
-    b->cl = cl;
-    pthread_mutex_init(&b->lock, NULL);
-    pthread_cond_init(&b->changed, NULL);
-    b->program = calloc(1, sizeof(*b->program));
-    if (b->program && (b->program->file = strdup(file)) && (b->program->defs = strdup(defs)))
-        return b;
-    build_destroy(&b);
-    return NULL;
-}
-
 // What a driver is given of a program. Owns the texts.
 typedef struct source {
     char *common, *own, line[64];
@@ -370,11 +396,10 @@ typedef struct source {
     char options[1024];
 } source;
 
-static nino_status program_read(const nino_cl *cl, const char *file, const char *defs, source *s,
-                                nino_error *err)
+static nino_status program_read(const nino_profile *p, const char *file, const char *defs,
+                                source *s, nino_error *err)
 {
     nino_status st;
-    const nino_profile *p = &cl->be.profile;
     // PoCL prints the number of warnings; they are for who works on kernels.
     const char *warn = nino_debug_has("cl") ? "" : "-w ";
     *s = (source){ .common = NULL };
@@ -395,6 +420,31 @@ static void source_release(source *s)
 {
     free(s->common);
     free(s->own);
+}
+
+nino_status nino_cl_program_text(const char *schedule, const char *file, const char *defs,
+                                 char **out, char **options, nino_error *err)
+{
+    source s = { .common = NULL };
+    nino_profile p = { .name = "" };
+    nino_status st = nino_sched_find(schedule, schedule, &p.schedule, err);
+    if (st)
+        return st;
+    if (!(st = program_read(&p, file, defs, &s, err))) {
+        const size_t n = strlen(s.common) + strlen(s.line) + strlen(s.own) + 1;
+        *out = malloc(n);
+        *options = strdup(s.options);
+        if (*out && *options)
+            snprintf(*out, n, "%s%s%s", s.common, s.line, s.own);
+        else
+            st = nino_fail(err, NINO_ERR_NOMEM, file, "out of memory");
+        if (st) {
+            free(*out);
+            free(*options);
+        }
+    }
+    source_release(&s);
+    return st;
 }
 
 // Waits for the helper that has it, if one has, and takes what is there then; takes b.
@@ -421,7 +471,7 @@ static nino_status program_take(nino_cl *cl, struct nino_cl_build *b, const char
 static nino_status program_build(nino_cl *cl, const char *file, const char *defs, nino_error *err)
 {
     source s;
-    nino_status st = program_read(cl, file, defs, &s, err);
+    nino_status st = program_read(&cl->be.profile, file, defs, &s, err);
     struct nino_cl_build *b = st ? NULL : build_create(cl, file, defs);
     if (!st && !b)
         st = nino_fail(err, NINO_ERR_NOMEM, file, "out of memory");
@@ -497,7 +547,7 @@ nino_cl_nearness nino_cl_program_near(nino_cl *cl, const char *file, const char 
     void *data = NULL;
     if (program_find(cl, file, options))
         return NINO_CL_HERE;
-    if (!program_read(cl, file, options, &s, NULL)) {
+    if (!program_read(&cl->be.profile, file, options, &s, NULL)) {
         const nino_cl_key key = program_key_of(cl, s.part, s.options);
         data = nino_cl_cache_get(cl->cache, &key, &bytes);
     }
@@ -518,7 +568,7 @@ nino_status nino_cl_program_compile(nino_backend *be, const nino_plan_program *p
     char variant[64];
     if (!p)
         return program_build(cl, program->file, program->options, err);
-    nino_status st = program_read(cl, program->file, program->options, &s, err);
+    nino_status st = program_read(&cl->be.profile, program->file, program->options, &s, err);
     snprintf(variant, sizeof(variant), "%zu-1-1-goffs0-smallgrid", nino_cl_schedule_now(cl)->group);
     setenv("POCL_BINARY_SPECIALIZE_WG", variant, 0);
     const bool keeps = !st && nino_cl_builds_at_launch(cl) && will_be_kept(cl);
@@ -573,6 +623,39 @@ nino_cl_kernel *nino_cl_kernel_get(nino_cl *cl, const char *file, const char *na
         if (!strcmp(k->name, name))
             return k;
     return kernel_create(cl, p, name, err);
+}
+
+const char *nino_cl_kernel_program(const nino_cl *cl, const nino_cl_kernel *k,
+                                   char buf[NINO_KERNEL_PROGRAM])
+{
+    snprintf(buf, NINO_KERNEL_PROGRAM, "%s %s%s%s", cl->be.profile.schedule->name, k->program->file,
+             *k->program->defs ? " " : "", k->program->defs);
+    return buf;
+}
+
+nino_status nino_cl_kernel_ask(nino_backend *be, const char *file, const char *defs,
+                               const char *name, nino_kernel_facts *out, nino_error *err)
+{
+    nino_cl *cl = (nino_cl *) be;
+    cl_ulong local = 0, own = 0;
+    size_t most = 0, multiple = 0;
+    const nino_cl_kernel *k = nino_cl_kernel_get(cl, file, name, defs, err);
+    if (!k)
+        return err ? err->code : NINO_ERR_DEVICE;
+    cl_kernel h = k->handle;
+    cl_device_id id = cl->dev->id;
+    OCL(clGetKernelWorkGroupInfo, h, id, CL_KERNEL_LOCAL_MEM_SIZE, sizeof(local), &local, NULL);
+    OCL(clGetKernelWorkGroupInfo, h, id, CL_KERNEL_PRIVATE_MEM_SIZE, sizeof(own), &own, NULL);
+    OCL(clGetKernelWorkGroupInfo, h, id, CL_KERNEL_WORK_GROUP_SIZE, sizeof(most), &most, NULL);
+    OCL(clGetKernelWorkGroupInfo, h, id, CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE,
+        sizeof(multiple), &multiple, NULL);
+    out->local_bytes = local;
+    out->private_bytes = own;
+    out->most_items = most;
+    out->multiple = multiple;
+    for (int i = 0; i < 3; i++)
+        out->required[i] = k->local[i];
+    return NINO_OK;
 }
 
 void nino_cl_programs_release(nino_cl *cl)

@@ -21,7 +21,11 @@ static nino_backend *open_device(size_t i, const nino_ctx_params *params, const 
     return nino_cl_open(&list[i], params, log, err);
 }
 
-static const nino_device_provider provider = {
-    "cl", list_devices, open_device, nino_cl_explain, nino_cl_list_programs, nino_cl_kernel_folder
-};
+static const nino_device_provider provider = { "cl",
+                                               list_devices,
+                                               open_device,
+                                               nino_cl_explain,
+                                               nino_cl_list_programs,
+                                               nino_cl_kernel_folder,
+                                               nino_cl_program_text };
 const nino_device_provider *const nino_cl_provider = &provider;

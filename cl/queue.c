@@ -152,10 +152,18 @@ static void take_times(nino_cl_queue *q, nino_cl_pending *p, nino_ceiling_watch 
                                               CL_PROFILING_COMMAND_SUBMIT,
                                               CL_PROFILING_COMMAND_START,
                                               CL_PROFILING_COMMAND_END };
-    cl_ulong t[4];
+    cl_ulong t[4], begun;
     for (int i = 0; i < 4; i++)
         if (OCL(clGetEventProfilingInfo, p->event, what[i], sizeof(t[i]), &t[i], NULL))
             return; // a record less; the work itself is fine
+    if (p->begun) { // of several kernels the event is the last one's
+        for (int i = 0; i < 2; i++)
+            if (OCL(clGetEventProfilingInfo, p->begun, what[i], sizeof(t[i]), &t[i], NULL))
+                return;
+        if (OCL(clGetEventProfilingInfo, p->begun, what[3], sizeof(begun), &begun, NULL))
+            return;
+        t[2] = begun < t[3] ? begun : t[3];
+    }
     learn_offset(q, p, t[0]);
     learn_speed(q, p, t[2], t[3]);
     if (!p->monitor)
@@ -189,8 +197,11 @@ static void queue_forget(nino_cl *cl, bool has_ended)
         take_times(q, p, cl->be.watch);
     else if (cl->dev->is_host) // it may still read p->host
         nino_ocl.clWaitForEvents(1, &p->event);
-    if (!cl->is_lost || cl->dev->is_host)
+    if (!cl->is_lost || cl->dev->is_host) {
         nino_ocl.clReleaseEvent(p->event);
+        if (p->begun)
+            nino_ocl.clReleaseEvent(p->begun);
+    }
     if (has_ended || cl->dev->is_host)
         free(p->host);
     q->n_flight -= p->n_commands;

@@ -5,6 +5,7 @@
 #include "core/base/buf.h"
 #include "core/base/error.h"
 #include "core/event/sensor.h"
+#include <ninodes/kernel.h>
 
 // ---- cl_device.c -----------------------------------------------------------------------------
 struct nino_cl_device {
@@ -99,6 +100,14 @@ typedef struct nino_cl_kernel {
     bool was_launched;
 } nino_cl_kernel;
 
+// Schedule, file and options of its program, as nino_kernel_told has them. Returns buf.
+const char *nino_cl_kernel_program(const nino_cl *cl, const nino_cl_kernel *k,
+                                   char buf[NINO_KERNEL_PROGRAM]);
+// As nino_device_provider.source and nino_backend_impl.ask.
+nino_status nino_cl_program_text(const char *schedule, const char *file, const char *defs,
+                                 char **out, char **options, nino_error *err);
+nino_status nino_cl_kernel_ask(nino_backend *be, const char *file, const char *defs,
+                               const char *name, nino_kernel_facts *out, nino_error *err);
 // malloc'd text of FILE.cl with what it includes.
 nino_status nino_cl_program_source(const nino_profile *p, const char *file, char **out,
                                    nino_error *err);
@@ -122,6 +131,10 @@ bool nino_cl_builds_at_launch(const nino_cl *cl);
 uint32_t nino_cl_stage_launch(nino_cl *cl, const nino_cl_kernel *k); // begins NINO_STAGE_LAUNCH
 // Waits for a build that a cancel has left; a later cancel ends the wait too.
 nino_status nino_cl_build_settle(nino_cl *cl, nino_error *err);
+// Work on the compiler's thread that is no program of ours, in a stage of that name; its result becomes
+// is_blas_ready.
+nino_status nino_cl_build_other(nino_cl *cl, const char *name, cl_int (*work)(nino_cl *),
+                                nino_error *err);
 void nino_cl_programs_release(nino_cl *cl);         // waits for it in any case
 extern const nino_cl_text nino_cl_shared_kernels[]; // cl/kernels.c
 
@@ -138,7 +151,8 @@ void nino_cl_ahead_stop(nino_cl *cl);
 // What was told of a launch: those alike have the same names, which are not printed again.
 typedef struct nino_cl_told {
     nino_launch launch;
-    nino_shape shape;
+    const nino_cl_kernel *kernel;
+    uint64_t call;                    // a hash of what the op was called with
     uint32_t launch_name, shape_name; // 0: an empty entry
 } nino_cl_told;
 
@@ -163,7 +177,8 @@ enum { NINO_CL_SILENCE_S = 120, NINO_CL_FIRST_S = 600 };
 // A command that has been enqueued with an event.
 typedef struct nino_cl_pending {
     cl_event event;
-    void *host; // freed when the command is done
+    cl_event begun; // of a marker before it, for times; NULL: it is one kernel or copy
+    void *host;     // freed when the command is done
     size_t host_bytes;
     nino_monitor *monitor;        // NULL: not recorded
     nino_event ev;                // filled but for times
@@ -204,11 +219,12 @@ typedef struct nino_cl_command {
     nino_event_kind kind;
     const nino_cl_what *what; // may be NULL
     double bytes;             // transfers
-    nino_launch launch;       // kernels: how
-    void *host;               // to free when it is done (taken in any case, also on failure)
-    cl_event *event;          // out of begin(): pass this to the enqueue call; NULL: no event
-    bool must_track;          // in: an event even if nobody listens
-    bool is_first;            // in: the first launch of its kernel
+    const nino_cl_kernel *kernel;
+    nino_launch launch; // kernels: how
+    void *host;         // to free when it is done (taken in any case, also on failure)
+    cl_event *event;    // out of begin(): pass this to the enqueue call; NULL: no event
+    bool must_track;    // in: an event even if nobody listens
+    bool is_first;      // in: the first launch of its kernel
     double seconds;
     nino_cl_pending rec;
     cl_event handle;
@@ -244,6 +260,7 @@ struct nino_cl {
         *listing; // launches only add their program to it, and there is no device; NULL: none
     nino_log log;
     uint64_t local_bytes; // of a compute unit
+    bool is_blas_ready;   // it has compiled its kernels
     bool is_lost;         // the driver failed in a way that nothing recovers from; no further calls
 };
 

@@ -65,7 +65,8 @@ double nino_cl_wino_bytes(int64_t channels, int64_t columns, const nino_cl_tiles
 double nino_cl_attention_bytes(const nino_op_desc *d, int64_t blocks, int passes, size_t key_bytes)
 {
     const nino_shape *q = &d->src[0], *k = &d->src[1];
-    const double planes = (double) (d->attr.heads * q->dim[0]), keys = (double) k->dim[1];
+    const double hidden = d->attr.is_causal ? (double) (q->dim[1] - 1) / 2 : 0; // on average
+    const double planes = (double) (d->attr.heads * q->dim[0]), keys = (double) k->dim[1] - hidden;
     const int64_t depth = q->dim[2] / d->attr.heads;
     const double bias = d->n_src == 4 ? planes * (double) q->dim[1] * keys * 4 : 0;
     return traffic_count(q) * elem(d) * (passes + 1) +

@@ -37,13 +37,13 @@ typedef struct options {
     int n_args;
     text_list models, set, grid, against, object_info, hosts;
     const char *input, *output, *device, *precision, *trace, *profile, *op, *telemetry, *preview,
-        *state, *worker, *fail_over, *baseline, *save, *export_file, *import_file, *schedule,
-        *listen, *token, *frontend, *images, *user;
+        *state, *worker, *fail_over, *baseline, *save, *export_file, *import_file, *schedule, *gemm,
+        *listen, *token, *frontend, *images, *user, *program, *call, *shard, *parts, *queue;
     uint64_t max_upload, max_clients, seed, mem_limit, preview_every, preview_percent, position,
-        samples, warmup, idle_end;
+        samples, warmup, idle_end, claim_after, return_max;
     bool has_seed, json, dry_run, quiet, verbose, once, markdown, bench, fast, tensors, ui, measure,
         no_profile, no_metadata, help, resume, front, wait, after, gui, advise, csv, reset, metrics,
-        watch;
+        watch, source, code, replay, sweep, joins;
     const char *opt, *report; // opt: of --opt
     uint64_t limit, model_room;
     bool each;
@@ -274,7 +274,7 @@ bool watch_open(file_watch *w, const char *path);
 void watch_close(file_watch *w);
 bool watch_wait(file_watch *w); // true: it was saved since the last call; false: asked to stop
 
-// ---- grids (grid_runs.c) -----------------------------------------------------------------------
+// ---- grids (many/grid_runs.c) -----------------------------------------------------------------------
 
 // The two axes of --grid at most; the first is that of the columns.
 typedef struct grid {
@@ -289,9 +289,28 @@ void grid_release(grid *g);
 int grid_check_values(const options *o, const grid *g, nino_graph *graph);
 // Reports what each value makes wrong. 0, or the exit code.
 int grid_check(const options *o, const grid *g, nino_graph *graph, const nino_ctx *ctx);
+// The graph has the values of cell i from now on.
+nino_status grid_set_cell(nino_graph *graph, const grid *g, size_t i, nino_error *err);
 int grid_run(const options *o, const grid *g, nino_ctx *ctx, nino_graph *graph);
 int grid_dry_run(const options *o, const grid *g, nino_ctx *ctx, nino_graph *graph);
 void grid_axes_json(const grid *g); // member "axes"
+
+// ---- runs in parts (many/shard.c) -------------------------------------------------------------------
+
+bool shard_check(const options *o); // false: said what is wrong with the options
+// Of --shard and of gather: what the job does, and where the parts are (in dir, which jo points to).
+// n_cells: of the grid, or 0. False: the cell is for another part.
+bool shard_options(const options *o, size_t cell, size_t n_cells, nino_job_options *jo, char *dir,
+                   size_t size);
+
+// ---- several devices (many/devices_run.c) -----------------------------------------------------------
+
+// The devices that --device names, "cl:0,cl:1"; at most 16.
+size_t devices_of(const options *o, char name[][160]);
+// Runs on all of them; ctx is that of the first, p what it was made with. join: a run of the graph.
+int devices_run(const options *o, const grid *cells, const nino_ctx_params *p, nino_ctx *ctx,
+                nino_graph *graph,
+                int (*join)(const options *, const grid *, nino_ctx *, nino_graph *));
 
 // ---- plans (print_plan.c) ----------------------------------------------------------------------
 

@@ -195,17 +195,21 @@ int cmd_selftest(const options *o)
     const nino_selftest_params p = {
         NINO_SELFTEST_PARAMS_INIT, .device = o->device, .op = o->op,
         .seed = o->seed,           .bench = o->bench,   .quick = o->fast,
-        .schedule = o->schedule
+        .schedule = o->schedule,   .gemm = o->gemm
     };
     const nino_status st = nino_selftest(&p, on_cmd_devices_case, &t, &err);
     if (st && !t.bad) { // it did not even get to a wrong result
         const bool is_op = o->op && err.code == NINO_ERR_UNKNOWN && !strcmp(err.where, o->op);
         const bool is_schedule = o->schedule && !strcmp(err.where, o->schedule);
+        const bool is_gemm = o->gemm && !strcmp(err.where, o->gemm) && err.code == NINO_ERR_ARG;
         const int rc = report_error(o, "selftest", &err,
                                     is_op         ? "--op takes a part of a case's name"
                                     : is_schedule ? "--schedule is for OpenCL devices"
+                                    : is_gemm     ? "--gemm is for OpenCL devices"
                                                   : "ninodes devices lists the devices");
-        return is_op || is_schedule ? EXIT_USAGE : err.code == NINO_ERR_UNKNOWN ? EXIT_DEVICE : rc;
+        return is_op || is_schedule || is_gemm ? EXIT_USAGE
+               : err.code == NINO_ERR_UNKNOWN  ? EXIT_DEVICE
+                                               : rc;
     }
     if (o->json && !t.bad) {
         js_envelope("selftest");

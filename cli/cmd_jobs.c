@@ -1,5 +1,6 @@
 // ninodes jobs: looks at the queue of a worker and changes it; pauses and cancels runs.
 #include "commands.h"
+#include "queue/queue.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -338,6 +339,8 @@ int cmd_jobs(const options *o)
     nino_control c = { NINO_CONTROL_INIT, .cmd = NINO_CONTROL_PING };
     uint64_t id = 0;
     int rc = EXIT_OK;
+    if (o->queue)
+        return queue_jobs(o);
     if (is_add && o->n_args != 2)
         return usage(word, "a WORKFLOW");
     if ((is_wait || is_show) && (o->n_args != 2 || !job_number(o->arg[1], &id)))

@@ -89,7 +89,9 @@ static void cmd_run_tell(nino_job *job, const nino_stats *s, const nino_event la
 static int cmd_run_run_job(const options *o, nino_ctx *ctx, nino_graph *g)
 {
     nino_error err = { .code = NINO_OK };
-    const nino_job_options jo = { NINO_JOB_OPTIONS_INIT, .trace_path = o->trace };
+    nino_job_options jo = { NINO_JOB_OPTIONS_INIT, .trace_path = o->trace };
+    char parts[4200];
+    shard_options(o, 0, 0, &jo, parts, sizeof(parts));
     if (o->json)
         queued_json(g);
     watched w = { .p = progress_create(nino_graph_name(g), o->quiet, o->json),
@@ -190,7 +192,13 @@ int cmd_run(const options *o)
         say("run: --watch is for a file, without --grid, --dry-run and --json");
         return EXIT_USAGE;
     }
-    if (!grid_parse(o, &cells))
+    char device[16][160];
+    const size_t n_devices = devices_of(o, device);
+    if (n_devices > 1 && (o->watch || o->advise || o->trace || o->shard || o->dry_run)) {
+        say("run: --watch, --advise, --trace, --shard and --dry-run are of one --device");
+        return EXIT_USAGE;
+    }
+    if (!shard_check(o) || !grid_parse(o, &cells))
         return EXIT_USAGE;
     if (o->trace && nino_place_check(o->trace, &err)) {
         grid_release(&cells);
@@ -206,6 +214,7 @@ int cmd_run(const options *o)
     nino_ctx_params p;
     nino_job_options jo;
     fill_ctx_params(o, &p, &jo);
+    p.device = n_devices ? device[0] : NULL;
     p.serve = !o->dry_run && !(o->telemetry && !strcmp(o->telemetry, "off"));
     p.title = nino_graph_name(g);
     p.steps = o->resume || crash_is_again() ? NINO_STEPS_RESUME : NINO_STEPS_KEEP;
@@ -219,7 +228,8 @@ int cmd_run(const options *o)
             rc = 128 + signals_stopped();
         } else {
             follow_ctx(ctx);
-            rc = cmd_run_run(o, &cells, ctx, g);
+            rc = n_devices > 1 && !o->joins ? devices_run(o, &cells, &p, ctx, g, cmd_run_run)
+                                            : cmd_run_run(o, &cells, ctx, g);
             follow_ctx(NULL);
         }
     }

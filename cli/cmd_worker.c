@@ -1,5 +1,6 @@
 // ninodes worker: runs the jobs that ninodes jobs and ninodes-studio send, one after the other.
 #include "commands.h"
+#include "queue/queue.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -12,20 +13,24 @@
 static struct {
     pthread_mutex_t lock;
     nino_worker *worker; // NULL: not yet, or no more
+    worker_face *face;   // NULL: there is none
 } served = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static void cmd_worker_stop(void)
 {
     pthread_mutex_lock(&served.lock);
+    if (served.face)
+        worker_face_stop(served.face);
     if (served.worker)
         nino_worker_stop(served.worker);
     pthread_mutex_unlock(&served.lock);
 }
 
-static void cmd_worker_serve(nino_worker *w)
+static void cmd_worker_serve(nino_worker *w, worker_face *f)
 {
     pthread_mutex_lock(&served.lock);
     served.worker = w;
+    served.face = f;
     if (w && signals_stopped())
         nino_worker_stop(w);
     pthread_mutex_unlock(&served.lock);
@@ -55,6 +60,12 @@ int cmd_worker(const options *o)
     nino_worker_params p = { NINO_WORKER_PARAMS_INIT, .ctx = &cp, .state_dir = o->state,
                              .resume = o->resume,
                              .idle_s = (int) (o->idle_end < INT_MAX ? o->idle_end : INT_MAX) };
+    if (o->queue && o->state) {
+        say("worker: --state is of a queue on disk; that of --queue is in Redis");
+        return EXIT_USAGE;
+    }
+    if (o->queue)
+        p.state_dir = "";
     signals_watch(cmd_worker_stop);
     be_expendable();
     fill_ctx_params(o, &cp, &jo);
@@ -71,16 +82,20 @@ int cmd_worker(const options *o)
         out_path(nino_worker_socket(w)); // whoever started it waits for this line
         fflush(stdout);
     }
-    cmd_worker_serve(w);
     const bool is_served = *nino_worker_socket(w);
+    worker_face *face = o->queue && is_served ? worker_face_start(o, nino_worker_socket(w)) : NULL;
+    cmd_worker_serve(w, face);
     int rc = EXIT_OK;
     if (!is_served) {
         say("worker: nobody could reach it without a socket");
         rc = EXIT_RUN;
+    } else if (o->queue && !face) {
+        rc = EXIT_USAGE;
     } else if (nino_worker_run(w, &err)) {
         rc = report_error(o, "worker", &err, NULL);
     }
-    cmd_worker_serve(NULL);
+    cmd_worker_serve(NULL, NULL);
+    worker_face_destroy(&face);
     nino_worker_destroy(&w);
     return signals_stopped() && rc == EXIT_OK ? 128 + signals_stopped() : rc;
 }

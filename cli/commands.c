@@ -72,6 +72,12 @@
         "adaptive", 0, OPT_FLAG, FIELD(adaptive), NULL,                                            \
             "Batch prompts or not as was faster in earlier evaluations here"                       \
     }
+#define O_GEMM                                                                                     \
+    {                                                                                              \
+        "gemm", 0, OPT_WORD, FIELD(gemm), "auto|native|clblast",                                   \
+            "Who multiplies the matrices of linear layers (default NINODES_GEMM, else auto: as "   \
+            "tuned)"                                                                               \
+    }
 #define O_MEM                                                                                      \
     {                                                                                              \
         "mem-limit", 0, OPT_SIZE, FIELD(mem_limit), "SIZE",                                        \
@@ -108,13 +114,19 @@ static const opt run_opts[] = {
     O_SEED,
     { "grid", 'g', OPT_LIST, FIELD(grid), "NODE.INPUT=V1,V2,...",
       "Run once for each value; given twice, for each pair; 1..5 or 1..9:2 is a range" },
-    O_DEVICE,
+    { "device", 'd', OPT_TEXT, FIELD(device), "SEL[,SEL]...",
+      "cl, cl:N, cl:NAME or ref; several share the items of batches and the cells of a grid" },
+    O_GEMM,
     O_PRECISION,
     O_POLICIES,
     O_MEM,
     O_PREVIEW,
     O_PREVIEW_EVERY,
     O_PREVIEW_PERCENT,
+    { "shard", 0, OPT_TEXT, FIELD(shard), "I/N",
+      "Compute part I of N of the batches, or cells of the --grid, and keep it for gather" },
+    { "parts", 0, OPT_TEXT, FIELD(parts), "DIR",
+      "Folder where the parts of --shard are kept (default parts)" },
     { "resume", 0, OPT_FLAG, FIELD(resume), NULL,
       "Go on with the steps that a run of the same was stopped at" },
     { "watch", 0, OPT_FLAG, FIELD(watch), NULL,
@@ -136,6 +148,27 @@ static const opt run_opts[] = {
     { 0 }
 };
 
+static const opt gather_opts[] = {
+    { "parts", 0, OPT_TEXT, FIELD(parts), "DIR", "Folder of the parts (default parts)" },
+    O_MODELS,
+    O_INPUT,
+    O_INFO,
+    { "output", 'o', OPT_TEXT, FIELD(output), "DIR", "Folder of the results" },
+    O_SET,
+    O_SEED,
+    { "grid", 'g', OPT_LIST, FIELD(grid), "NODE.INPUT=V1,V2,...", "As the parts had it" },
+    O_DEVICE,
+    O_PRECISION,
+    O_MEM,
+    O_JSON,
+    O_NO_PROFILE,
+    O_NO_METADATA,
+    O_QUIET,
+    O_VERBOSE,
+    O_HELP,
+    { 0 }
+};
+
 static const opt plan_opts[] = { { "profile", 0, OPT_TEXT, FIELD(profile), "NAME",
                                    "Plan for a device profile, e.g. gfx1151; default: the device" },
                                  O_MODELS,
@@ -144,6 +177,7 @@ static const opt plan_opts[] = { { "profile", 0, OPT_TEXT, FIELD(profile), "NAME
                                  O_SET,
                                  O_SEED,
                                  O_DEVICE,
+                                 O_GEMM,
                                  O_PRECISION,
                                  O_POLICIES,
                                  O_MEM,
@@ -184,6 +218,7 @@ static const opt nodes_opts[] = { O_JSON,
                                   { 0 } };
 static const opt selftest_opts[] = {
     O_DEVICE,
+    O_GEMM,
     { "op", 0, OPT_TEXT, FIELD(op), "TEXT", "Only cases whose name contains TEXT" },
     { "seed", 0, OPT_NUMBER, FIELD(seed), "N", "Seed of the inputs" },
     { "bench", 0, OPT_FLAG, FIELD(bench), NULL, "Time the cases" },
@@ -217,6 +252,7 @@ static const opt bench_opts[] = {
     { "model-room", 0, OPT_SIZE, FIELD(model_room), "SIZE",
       "suite: leave out what needs a made model larger than that (default 8GiB)" },
     O_DEVICE,
+    O_GEMM,
     O_MODELS,
     O_INPUT,
     O_INFO,
@@ -227,6 +263,26 @@ static const opt bench_opts[] = {
     O_SEED,
     O_JSON,
     O_QUIET,
+    O_HELP,
+    { 0 }
+};
+static const opt kernel_opts[] = {
+    { "trace", 0, OPT_TEXT, FIELD(trace), "FILE",
+      "The run that launched it, as run --trace wrote it" },
+    { "source", 0, OPT_FLAG, FIELD(source), NULL, "Print its source, as it was compiled" },
+    { "code", 0, OPT_FLAG, FIELD(code), NULL,
+      "Print its machine code for gfx1151 with registers and occupancy (needs clang)" },
+    { "replay", 0, OPT_FLAG, FIELD(replay), NULL, "Measure the call that it was launched for" },
+    { "sweep", 0, OPT_FLAG, FIELD(sweep), NULL,
+      "Measure it in turn with every way in which its schedule could cut it" },
+    { "program", 0, OPT_TEXT, FIELD(program), "TEXT", "Its program, in place of the trace's" },
+    { "call", 0, OPT_TEXT, FIELD(call), "TEXT", "Its call, in place of the trace's" },
+    { "samples", 'n', OPT_NUMBER, FIELD(samples), "N", "Rounds of measurements (default 12)" },
+    { "schedule", 0, OPT_TEXT, FIELD(schedule), "NAME", "Measure with another schedule" },
+    O_DEVICE,
+    O_JSON,
+    O_QUIET,
+    O_VERBOSE,
     O_HELP,
     { 0 }
 };
@@ -261,6 +317,7 @@ static const opt worker_opts[] = {
     O_INFO,
     { "output", 'o', OPT_TEXT, FIELD(output), "DIR", "Folder of the results" },
     O_DEVICE,
+    O_GEMM,
     O_PRECISION,
     O_POLICIES,
     O_MEM,
@@ -269,6 +326,13 @@ static const opt worker_opts[] = {
     O_PREVIEW_PERCENT,
     O_NO_PROFILE,
     O_NO_METADATA,
+    { "queue", 0, OPT_TEXT, FIELD(queue), "URL",
+      "Take jobs from a Redis stream that many workers share: redis://HOST:PORT/STREAM" },
+    { "claim-after", 0, OPT_NUMBER, FIELD(claim_after), "SECONDS",
+      "--queue: take over jobs of a worker that was silent for so long (default 30)" },
+    { "return", 0, OPT_SIZE, FIELD(return_max), "SIZE",
+      "--queue: files of a job up to that size together also go back through Redis (default: "
+      "none)" },
     O_STATE,
     { "resume", 0, OPT_FLAG, FIELD(resume), NULL,
       "Go on at once, even if the last worker died while a job ran" },
@@ -300,6 +364,7 @@ static const opt serve_opts[] = {
     O_INFO,
     { "output", 'o', OPT_TEXT, FIELD(output), "DIR", "Folder of the results" },
     O_DEVICE,
+    O_GEMM,
     O_PRECISION,
     O_POLICIES,
     O_MEM,
@@ -318,6 +383,9 @@ static const opt serve_opts[] = {
 static const opt jobs_opts[] = {
     { "worker", 'w', OPT_TEXT, FIELD(worker), "PID|SOCKET",
       "Which worker or run (default: the newest worker)" },
+    { "queue", 0, OPT_TEXT, FIELD(queue), "URL",
+      "The queue that workers share in Redis (ninodes worker --queue): ls, add, wait, show, "
+      "cancel" },
     { "front", 0, OPT_FLAG, FIELD(front), NULL, "add, move, retry: next to run" },
     { "position", 0, OPT_NUMBER, FIELD(position), "N",
       "add, move, retry: Nth of those that wait (default: last)" },
@@ -327,7 +395,8 @@ static const opt jobs_opts[] = {
     O_MODELS,
     O_INPUT,
     O_INFO,
-    { "output", 'o', OPT_TEXT, FIELD(output), "DIR", "add: folder of the results" },
+    { "output", 'o', OPT_TEXT, FIELD(output), "DIR",
+      "add: folder of the results; --queue: write the files that came back through Redis there" },
     O_SET,
     O_SEED,
     O_PRECISION,
@@ -359,6 +428,7 @@ static const opt demo_opts[] = {
     O_SET,
     O_SEED,
     O_DEVICE,
+    O_GEMM,
     O_PRECISION,
     O_POLICIES,
     O_PREVIEW,
@@ -387,6 +457,15 @@ const command commands[] = {
       "is that of the columns. A value in double quotes may hold commas. Beside the files comes a\n"
       "sheet, grid_00001_.png, of all of them; a cell that fails stays empty, Ctrl-C stops all.\n",
       run_opts, cmd_run },
+    { "gather", "WORKFLOW", 1, 1, "Join the parts of a run into its files",
+      "ninodes run WORKFLOW --shard I/N, once for every I from 1 to N on as many machines or "
+      "devices\n"
+      "as there are, computes the parts; this, with the same WORKFLOW, --set, --seed and --grid,\n"
+      "does the rest and writes what a single run would have written: names, metadata, clips and\n"
+      "sheets included, bit for bit where all devices are alike (the profile of a run is never "
+      "the\n"
+      "same twice: --no-profile).\n",
+      gather_opts, cmd_gather },
     { "plan", "WORKFLOW", 1, 1, "Say what a run needs, without running it",
       "Memory, arithmetic and, where the profile knows the device, time.\n"
       "The exit status is 6 when it does not fit.\n",
@@ -429,10 +508,21 @@ const command commands[] = {
       "random weights, 40 minutes at most. Results: test_data/benchmarks, "
       "test_data/optimization.\n",
       bench_opts, cmd_bench },
+    { "kernel", "NAME", 1, 1, "Look into one kernel of a run: peers, source, machine code, speed",
+      "Without --source, --code, --replay and --sweep: what it was launched for longest, what the\n"
+      "driver says of it, and the launches of the same op beside it (-v: with their calls).\n"
+      "--replay makes that call once more with random inputs, alone, 12 times (-n), and prints "
+      "what\n"
+      "its kernels took on the device. --sweep does so in turn with each value that ninodes tune\n"
+      "chooses among. A program is SCHEDULE FILE OPTIONS, a call OP TYPE:SHAPE... ATTRIBUTES:\n"
+      "  ninodes kernel gemm --call \"linear f16:77x768 weight=f16:3072 bias act=gelu\" --replay\n",
+      kernel_opts, cmd_kernel },
     { "tune", "", 0, 0, "Choose how a device's work is cut, by measuring",
       "Takes about a minute and needs the device for itself. Only what changes no bit of a result\n"
-      "is tuned, and only what is faster beyond doubt is kept: for this device, its driver and\n"
-      "this version. The gain is measured anew after choosing.\n",
+      "is tuned, but for the engines of linear layers of few (up to 16), of less than 256 and of\n"
+      "more rows: 1 is our kernels, 2 CLBlast, which adds in another order (NINODES_GEMM=native\n"
+      "leaves them out). Only what is faster beyond doubt is kept: for this device, its driver\n"
+      "and this version. The gain is measured anew after choosing.\n",
       tune_opts, cmd_tune },
     { "monitor", "[PID|SOCKET|JOB|TRACE]", 0, 1,
       "Watch a run of this machine (default: the newest), or look at a trace",
@@ -440,7 +530,14 @@ const command commands[] = {
       monitor_opts, cmd_monitor },
     { "worker", "", 0, 0, "Take jobs and run them one after the other",
       "Prints the path of its socket and waits for jobs, which ninodes jobs and ninodes-studio\n"
-      "send. The queue is kept on disk: after a crash nothing is lost.\n",
+      "send. The queue is kept on disk: after a crash nothing is lost.\n"
+      "With --queue it takes jobs from Redis, one at a time, as other workers do: a job of one "
+      "that\n"
+      "dies goes to another. Its files are in a folder of the job's id below --output. A password "
+      "is\n"
+      "in the URL, redis://USER:PASSWORD@HOST/STREAM, or in NINODES_REDIS_PASSWORD, where other "
+      "users\n"
+      "of the machine do not see it; unix:///PATH?stream=STREAM is a socket.\n",
       worker_opts, cmd_worker },
     { "serve", "", 0, 0, "Answer clients of ComfyUI over HTTP and WebSocket",
       "Web frontends, plugins and scripts for ComfyUI talk to it as to ComfyUI's own server. Jobs\n"

@@ -19,6 +19,7 @@ bool completion_print(FILE *f, const char *shell, const char *of);
 
 // One a command: its exit code.
 int cmd_run(const options *o);
+int cmd_gather(const options *o);
 int cmd_plan(const options *o);
 int cmd_convert(const options *o);
 int cmd_inspect(const options *o);
@@ -36,6 +37,7 @@ int bench_suite(const options *o, nino_bench_result *r);
 const char *bench_kernels_of_suite(const char *name);
 // The folder with the workflows and the demo's models; false: they are not installed.
 bool demo_folder(char *out, size_t size);
+int cmd_kernel(const options *o);
 int cmd_tune(const options *o);
 int cmd_monitor(const options *o);
 int cmd_worker(const options *o);

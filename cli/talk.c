@@ -142,6 +142,7 @@ void fill_ctx_params(const options *o, nino_ctx_params *p, nino_job_options *job
         .device = o->device,
         .mem_limit = o->mem_limit,
         .helper = "/proc/self/exe",
+        .gemm = o->gemm,
         .job = job,
         .log = on_talk_log,
         .log_level = o->quiet     ? NINO_LOG_ERROR

@@ -76,6 +76,13 @@ static void attach(GSimpleAction *action, GVariant *parameter, gpointer app)
     gtk_window_present(GTK_WINDOW(w));
 }
 
+// Of the desktop file: its actions cannot have a parameter where the bus starts the app.
+static void attach_newest(GSimpleAction *action, GVariant *parameter, gpointer app)
+{
+    (void) action, (void) parameter;
+    g_action_group_activate_action(app, "attach", g_variant_new_string("newest"));
+}
+
 // Nobody is there to be asked: unsaved workflows are kept as after a crash, and the worker ends.
 static gboolean on_signal(gpointer app)
 {
@@ -98,6 +105,7 @@ static void startup(GApplication *app)
         { .name = "keys", .activate = keys },
         { .name = "about", .activate = about },
         { .name = "attach", .activate = attach, .parameter_type = "s" },
+        { .name = "attach-newest", .activate = attach_newest },
     };
     g_action_map_add_action_entries(G_ACTION_MAP(app), actions, G_N_ELEMENTS(actions), app);
     nino_prefs_add_actions(G_ACTION_MAP(app));

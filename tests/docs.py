@@ -130,7 +130,8 @@ class Facts:
 
     def packages(self):
         lists = dict(re.findall(r"^DEPS_(\w+) := ((?:.*\\\n)*.*)$", read("Makefile"), re.M))
-        about = {"core": "library", "cli": "command line", "cl": "OpenCL backend (`CL=1`)", "gui": "app (`GUI=1`)",
+        about = {"core": "library", "cli": "command line", "cl": "OpenCL backend (`CL=1`)",
+                 "clblast": "CLBlast beside its kernels (`CLBLAST=1`); used where `libclblast1` is there", "gui": "app (`GUI=1`)",
                  "test": "tests", "test_gui": "tests of the app", "lint": "`make lint`", "gate": "kernel gate",
                  "bench": "`make bench`"}
         return table(["for", "Debian 12 packages"],
@@ -295,7 +296,7 @@ def check(facts):
         if filled(text, facts) != text:
             yield f"{path}: a generated part is stale: make doc"
         yield from dead_links(path, text)
-        for fence in set(re.findall(r"^```(.*)$", text, re.M)) - {"", "sh", "text", "c", "json"}:
+        for fence in set(re.findall(r"^```(.*)$", text, re.M)) - {"", "sh", "text", "c", "json", "python"}:
             yield f"{path}: code in {fence!r}: is it to be run (sh) or not (text)?"
         if text.count("<!-- generated:") != len(REGION.findall(text)):
             yield f"{path}: a generated part does not end"

@@ -7,7 +7,8 @@ A test that exits with 77 was skipped; its output says why. One that passes with
 each. A script that has "alone:" in its first five lines, with the reason, runs when no other does. A test that has not
 ended after a limit failed: it is ended with all it started, and its last words are shown.
 NINODES_TEST_JOBS: how many at a time, the processors at most 4 unless told. NINODES_TEST_LIMIT: seconds for one test,
-600 unless told (3600 in the long form). NINODES_TEST_LONG=1 asks tests for their long form.
+600 unless told (3600 in the long form). NINODES_TEST_LONG=1 asks tests for their long form. NINODES_TEST_UNDER: a command
+that programs (not scripts) are run under, with its options.
 """
 import concurrent.futures
 import os
@@ -46,7 +47,8 @@ def run(test, env, limit):
     """Exit status, output and seconds; a status of None is a test that did not end."""
     with tempfile.TemporaryFile() as log:
         start = time.monotonic()
-        process = subprocess.Popen(["bash", test] if test.endswith(".sh") else [test], stdin=subprocess.DEVNULL,
+        under = os.environ.get("NINODES_TEST_UNDER", "").split()
+        process = subprocess.Popen(["bash", test] if test.endswith(".sh") else under + [test], stdin=subprocess.DEVNULL,
                                    stdout=log, stderr=subprocess.STDOUT, env=env, start_new_session=True)
         running[process] = (test, log, start)
         try:

@@ -19,8 +19,8 @@ DEFINE_TILE(tile_scores, local, global, local)
 DEFINE_TILE(tile_half, local, local, local)
 #endif
 
-// Kp [N][heads][ceil(Tk / 64)][64 / NR][D][NR] f32, zero beyond Tk: K as the register tile reads it.
-// Global size: panels of 64 keys * heads * N.
+// Kp [N][kv_heads][ceil(Tk / 64)][64 / NR][D][NR] f32, zero beyond Tk: K as the register tile reads it.
+// Global size: panels of 64 keys * kv_heads * N.
 kernel WG1 void attention_keys(global const T *restrict key, const ulong key_off,
                                global float *restrict Kp, const ulong Kp_off, const int Tk,
                                const int heads)
@@ -49,7 +49,7 @@ kernel WG1 void attention_keys(global const T *restrict key, const ulong key_off
     }
 }
 
-// s[kc] scores become exp(s - running maximum), beyond them 0; the result's row o so far is scaled to
+// s[kc] scores (none, if that is below 1) become exp(s - running maximum), beyond them 0; the result's row o so far is scaled to
 // match. All of a row's scores are in registers meanwhile.
 INLINE void soften(local float16 *s, int kc, local float16 *o, local float *top, local float16 *total,
                    global const float *bias)
@@ -65,7 +65,7 @@ INLINE void soften(local float16 *s, int kc, local float16 *o, local float *top,
     for (; b < kc; b++)
         each[b] = HIDE(each[b], bias[b]);
 #endif
-    for (int j = kc; j < BK; j++)
+    for (int j = max(kc, 0); j < BK; j++)
         each[j] = -INFINITY;
 #pragma unroll
     for (int j = 0; j < BK / 16; j++)
@@ -153,19 +153,21 @@ kernel WG1 void attention(const int first, global const T *restrict query, const
                           global const T *restrict value, const ulong value_off, global T *restrict out,
                           const ulong out_off, global const float *bias, const ulong bias_off,
                           const int Tq, const int Tk, const int heads, const float scale,
-                          const int bias_n, const int bias_h, const int bias_q, const int rows)
+                          const int bias_n, const int bias_h, const int bias_q, const int kv_heads,
+                          const int ahead, const int rows)
 {
     local float16 vs[BK * NV], os[BQ * DN / 16], scores[BQ * LDS / 16];
     local float16 total[BQ];
     local float qs[BQ * LDQ], top[BQ], *ss = (local float *) scores;
     const int blocks = (Tq + rows - 1) / rows, at = first + get_group_id(0), plane = at / blocks;
     const int q0 = (at - plane * blocks) * rows, nq = min(rows, Tq - q0), b = plane / heads;
-    const long ld = (long) heads * D, head = (plane - b * heads) * D;
-    query += query_off + ((long) b * Tq + q0) * ld + head;
-    value += value_off + (long) b * Tk * ld + head;
-    out += out_off + ((long) b * Tq + q0) * ld + head;
-    Kp += Kp_off + (long) plane * ((Tk + 63) / 64 * 64) * D;
-    bias += bias_off + ((long) b * bias_n + (long) (plane - b * heads) * bias_h + q0 * bias_q) * Tk;
+    const int h = plane - b * heads, kv = h * kv_heads / heads, end = SEEN(q0 + nq - 1);
+    const long ld = (long) heads * D, kv_ld = (long) kv_heads * D;
+    query += query_off + ((long) b * Tq + q0) * ld + h * D;
+    value += value_off + (long) b * Tk * kv_ld + kv * D;
+    out += out_off + ((long) b * Tq + q0) * ld + h * D;
+    Kp += Kp_off + (long) (b * kv_heads + kv) * ((Tk + 63) / 64 * 64) * D;
+    bias += bias_off + ((long) b * bias_n + (long) h * bias_h + q0 * bias_q) * Tk;
 
     for (int r = 0; r < (nq + MR - 1) / MR * MR; r++) {
         int d = 0;
@@ -182,8 +184,8 @@ kernel WG1 void attention(const int first, global const T *restrict query, const
         top[r] = -INFINITY;
         total[r] = (float16)(0.0f);
     }
-    for (int k0 = 0; k0 < Tk; k0 += BK) {
-        const int kc = min(BK, Tk - k0);
+    for (int k0 = 0; k0 < end; k0 += BK) {
+        const int kc = min(BK, end - k0);
 #if BIAS
         if (all_hidden(bias + k0, (long) bias_q * Tk, bias_q ? nq : 1, kc))
             continue;
@@ -193,9 +195,9 @@ kernel WG1 void attention(const int first, global const T *restrict query, const
                 tile_scores(D, qs + r * LDQ, LDQ, (global const float16 *) (Kp + (long) (k0 + p) * D),
                             scores + (r * LDS + p) / 16, LDS / 16, 1);
         for (int r = 0; r < nq; r++)
-            soften(scores + r * (LDS / 16), kc, os + r * (DN / 16), top + r, total + r,
+            soften(scores + r * (LDS / 16), min(kc, SEEN(q0 + r) - k0), os + r * (DN / 16), top + r, total + r,
                    bias + (long) r * bias_q * Tk + k0);
-        add_values(value + k0 * ld, ld, kc, nq, ss, vs, os);
+        add_values(value + k0 * kv_ld, kv_ld, kc, nq, ss, vs, os);
     }
     for (int r = 0; r < nq; r++) {
         const float sum = sum_of(total[r]), f = INVERSE(sum);

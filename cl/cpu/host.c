@@ -175,8 +175,9 @@ static nino_status pack_keys(nino_cl *cl, const nino_op_call *c, const char *def
     const nino_op_desc *d = &c->d;
     const nino_shape *k = &d->src[1];
     const nino_cl_arg args[] = { A_BUF(&c->src[1]->mem, nino_dtype_size(d->src_type[1])),
-                                 A_BUF(&c->workspace, 4), A_INT(k->dim[1]), A_INT(d->attr.heads) };
-    const size_t panels[] = { up(k->dim[1], 64) * (size_t) (d->attr.heads * k->dim[0]) };
+                                 A_BUF(&c->workspace, 4), A_INT(k->dim[1]),
+                                 A_INT(nino_op_kv_heads(d)) };
+    const size_t panels[] = { up(k->dim[1], 64) * (size_t) (nino_op_kv_heads(d) * k->dim[0]) };
     const nino_cl_what helper = { .d = d };
     return nino_cl_launch(cl, "attn", "attention_keys", defs, &helper, 1, panels, NULL, args,
                           NINO_CL_COUNT(args), err);

@@ -46,7 +46,8 @@ kernel WG(256) void attention(const int first, global const T *restrict query,
                               const ulong value_off, global T *restrict out, const ulong out_off,
                               global const float *bias, const ulong bias_off, const int Tq,
                               const int Tk, const int heads, const float scale, const int bias_n,
-                              const int bias_h, const int bias_q)
+                              const int bias_h, const int bias_q, const int kv_heads,
+                              const int ahead)
 {
     local float pool[BD * (LDQ + LDK) > VB * DP ? BD * (LDQ + LDK) : VB * DP];
     local float ps[KEYS * LDQ], red[BQ * 17];
@@ -54,12 +55,14 @@ kernel WG(256) void attention(const int first, global const T *restrict query,
     const int t = get_local_id(0), tx = t & 15, ty = t >> 4, r0 = ty * TQ;
     const int blocks = (Tq + BQ - 1) / BQ, at = first + get_group_id(0), plane = at / blocks;
     const int q0 = (at - plane * blocks) * BQ, nq = min(BQ, Tq - q0), b = plane / heads;
-    const long row = (long) heads * D, head = (plane - b * heads) * D;
-    query += query_off + ((long) b * Tq + q0) * row + head;
-    key += key_off + (long) b * Tk * row + head;
-    value += value_off + (long) b * Tk * row + head;
-    out += out_off + ((long) b * Tq + q0) * row + head;
-    bias += bias_off + ((long) b * bias_n + (long) (plane - b * heads) * bias_h + q0 * bias_q) * Tk;
+    const int head = plane - b * heads, kv = head * kv_heads / heads;
+    const int end = SEEN(q0 + nq - 1);
+    const long row = (long) heads * D, kv_row = (long) kv_heads * D;
+    query += query_off + ((long) b * Tq + q0) * row + head * D;
+    key += key_off + (long) b * Tk * kv_row + kv * D;
+    value += value_off + (long) b * Tk * kv_row + kv * D;
+    out += out_off + ((long) b * Tq + q0) * row + head * D;
+    bias += bias_off + ((long) b * bias_n + (long) head * bias_h + q0 * bias_q) * Tk;
 
     float top[TQ], total[TQ];
     float4 acc[TQ][HD];
@@ -71,8 +74,8 @@ kernel WG(256) void attention(const int first, global const T *restrict query,
         for (int h = 0; h < HD; h++)
             acc[i][h] = (float4)(0.0f);
     }
-    for (int k0 = 0; k0 < Tk; k0 += KEYS) {
-        const int nk = min(KEYS, Tk - k0);
+    for (int k0 = 0; k0 < end; k0 += KEYS) {
+        const int nk = min(KEYS, end - k0);
         float4 s[TQ];
 #pragma unroll
         for (int i = 0; i < TQ; i++)
@@ -80,7 +83,7 @@ kernel WG(256) void attention(const int first, global const T *restrict query,
         for (int d0 = 0; d0 < D; d0 += BD) {
             barrier(CLK_LOCAL_MEM_FENCE);
             transpose(query, row, BQ, nq, d0, scale, qs, LDQ);
-            transpose(key + k0 * row, row, KEYS, nk, d0, 1.0f, ks, LDK);
+            transpose(key + k0 * kv_row, kv_row, KEYS, nk, d0, 1.0f, ks, LDK);
             barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll 8
             for (int d = 0; d < BD; d++) {
@@ -90,9 +93,14 @@ kernel WG(256) void attention(const int first, global const T *restrict query,
                     s[i] = fma((float4)(qs[d * LDQ + r0 + i]), k, s[i]);
             }
         }
+#if !CAUSAL
         const int left = nk - tx * 4; // of this work-item's four keys
+#endif
 #pragma unroll
         for (int i = 0; i < TQ; i++) {
+#if CAUSAL
+            const int left = min(nk, SEEN(q0 + min(r0 + i, nq - 1)) - k0) - tx * 4;
+#endif
 #if BIAS
             global const float *hide = bias + (long) min(r0 + i, nq - 1) * bias_q * Tk + k0 + tx * 4;
             s[i].x = left > 0 ? HIDE(s[i].x, hide[0]) : -INFINITY;
@@ -132,7 +140,7 @@ kernel WG(256) void attention(const int first, global const T *restrict query,
             for (int e = t * 4; e < VB * DP; e += 1024) {
                 const int k = v0 + e / DP;
                 *(local float4 *) (pool + e) =
-                    k < nk ? load_d(value + (k0 + k) * row, e % DP) : (float4)(0.0f);
+                    k < nk ? load_d(value + (k0 + k) * kv_row, e % DP) : (float4)(0.0f);
             }
             barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll 2

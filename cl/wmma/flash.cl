@@ -153,7 +153,8 @@ kernel WG(WG_SIZE) void attention_wmma(const int first, global const T *restrict
                                        const ulong out_off, global const float *bias,
                                        const ulong bias_off, const int Tq, const int Tk,
                                        const int heads, const float scale, const int bias_n,
-                                       const int bias_h, const int bias_q)
+                                       const int bias_h, const int bias_q, const int kv_heads,
+                                       const int ahead)
 {
     local ushort Ks[KEYS * LDK] __attribute__((aligned(16))), Vs[DP * LDV] __attribute__((aligned(16)));
     FRAGMENT_SCRATCH
@@ -161,10 +162,13 @@ kernel WG(WG_SIZE) void attention_wmma(const int first, global const T *restrict
     const int blocks = (Tq + BQ - 1) / BQ, at = first + get_group_id(0), plane = at / blocks;
     const int b = plane / heads, h = plane - b * heads;
     const int q = (at - plane * blocks) * BQ + (t >> 5) * 16 + (lane & 15), qc = min(q, Tq - 1);
-    const uint row = heads * D;
-    query += query_off + ((long) b * Tq + qc) * row + h * D;
-    key += key_off + (long) b * Tk * row + h * D;
-    value += value_off + (long) b * Tk * row + h * D;
+    const int kv = h * kv_heads / heads, seen = SEEN(qc); // keys of this lane's query
+    const int q0 = (at - plane * blocks) * BQ; // of the work-group's queries the last one sees keys up to `end`
+    const int end = SEEN(min(q0 + BQ, Tq) - 1);
+    const uint row = kv_heads * D;
+    query += query_off + ((long) b * Tq + qc) * (heads * D) + h * D;
+    key += key_off + (long) b * Tk * row + kv * D;
+    value += value_off + (long) b * Tk * row + kv * D;
 #if BIAS
     bias += bias_off + ((long) b * bias_n + (long) h * bias_h + qc * bias_q) * Tk;
 #endif
@@ -181,15 +185,15 @@ kernel WG(WG_SIZE) void attention_wmma(const int first, global const T *restrict
 
     share mine;
 #if AHEAD
-    request(&mine, key, value, row * 2, Tk - 1);
+    request(&mine, key, value, row * 2, end - 1);
 #endif
-    for (int k0 = 0; k0 < Tk; k0 += KEYS) {
-        const int step = k0 + KEYS < Tk ? KEYS : 0; // the last block is requested twice: no branch
+    for (int k0 = 0; k0 < end; k0 += KEYS) {
+        const int step = k0 + KEYS < end ? KEYS : 0; // the last block is requested twice: no branch
         barrier(CLK_LOCAL_MEM_FENCE);
         UNROLL
         for (int i = 0; i < NKL; i++) {
 #if !AHEAD
-            request_key(&mine, i, key, row * 2, Tk - 1 - k0);
+            request_key(&mine, i, key, row * 2, end - 1 - k0);
 #endif
             store_key(&mine, i, Ks);
         }
@@ -197,7 +201,7 @@ kernel WG(WG_SIZE) void attention_wmma(const int first, global const T *restrict
         for (int i = 0; i < NVL; i++) {
 #if !AHEAD
             IN_ORDER
-            request_value(&mine, i, value, row * 2, Tk - 1 - k0);
+            request_value(&mine, i, value, row * 2, end - 1 - k0);
 #endif
             store_value(&mine, i, Vs);
         }
@@ -205,7 +209,7 @@ kernel WG(WG_SIZE) void attention_wmma(const int first, global const T *restrict
         key += (long) step * row;
         value += (long) step * row;
 #if AHEAD
-        request(&mine, key, value, row * 2, Tk - 1 - k0 - step);
+        request(&mine, key, value, row * 2, end - 1 - k0 - step);
 #endif
 
         float8 s[NK];
@@ -226,7 +230,7 @@ kernel WG(WG_SIZE) void attention_wmma(const int first, global const T *restrict
             IN_ORDER
 #endif
         }
-        const int left = Tk - k0 - 8 * hi; // keys of this lane and behind
+        const int left = seen - k0 - 8 * hi; // keys of this lane and behind
 #if BIAS
         UNROLL
         for (int j = 0; j < NK; j++) {
@@ -241,7 +245,7 @@ kernel WG(WG_SIZE) void attention_wmma(const int first, global const T *restrict
             s[j] = vload8(0, v);
         }
 #else
-        if (k0 + KEYS > Tk) {
+        if (k0 + KEYS > SEEN(q0)) {
             UNROLL
             for (int j = 0; j < NK; j++)
                 s[j] = IS_KEY((int8)(0, 1, 2, 3, 4, 5, 6, 7) + j * 16, (int8)(left)) ? s[j] : -INFINITY;
@@ -291,7 +295,7 @@ kernel WG(WG_SIZE) void attention_wmma(const int first, global const T *restrict
     }
     sum += as_float(OTHER_HALF((uint4)(as_uint(sum))).x);
     const float f = INVERSE(sum);
-    out += out_off + ((long) b * Tq + qc) * row + h * D + 8 * hi;
+    out += out_off + ((long) b * Tq + qc) * (heads * D) + h * D + 8 * hi;
     UNROLL
     for (int i = 0; i < ND; i++) {
         const uint4 r = pack_result(o[i] * f);

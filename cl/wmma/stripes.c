@@ -10,7 +10,8 @@
 typedef struct stripes {
     const nino_op_call *c;
     nino_attn_layout l;
-    int64_t tq, tk, row, depth, bias_q;
+    int64_t tq, tk, row, kv_row, depth, bias_q;
+    int32_t ahead; // query i sees i + ahead keys
     size_t elem;
     nino_block query, key, value, out, bias; // from its first row on
     nino_block turned, scores, factors;      // in the workspace
@@ -33,11 +34,14 @@ static stripes stripes_of(const nino_op_call *c, const nino_attn_layout *l, int6
                   .tq = d->src[0].dim[1],
                   .tk = d->src[1].dim[1],
                   .row = d->src[0].dim[2],
+                  .kv_row = d->src[1].dim[2],
+                  .ahead = nino_op_first_sight(d),
                   .depth = d->src[0].dim[2] / d->attr.heads,
                   .elem = nino_dtype_size(d->src_type[0]),
                   .type = nino_dtype_name(d->src_type[0]) };
     const uint64_t q = (uint64_t) (b * s.tq * s.row + h * s.depth) * s.elem;
-    const uint64_t k = (uint64_t) (b * s.tk * s.row + h * s.depth) * s.elem;
+    const int64_t kv = h / (d->attr.heads / nino_op_kv_heads(d));
+    const uint64_t k = (uint64_t) (b * s.tk * s.kv_row + kv * s.depth) * s.elem;
     s.query = block_at(&c->src[0]->mem, q);
     s.key = block_at(&c->src[1]->mem, k);
     s.value = block_at(&c->src[2]->mem, k);
@@ -56,12 +60,10 @@ static stripes stripes_of(const nino_op_call *c, const nino_attn_layout *l, int6
 
 static nino_status turn_values(nino_cl *cl, const stripes *s, const char *defs, nino_error *err)
 {
-    const nino_cl_arg args[] = { A_BUF(&s->value, s->elem),
-                                 A_BUF(&s->turned, s->elem),
-                                 A_INT(s->tk),
-                                 A_INT(s->l.keys),
-                                 A_INT(s->row),
-                                 A_INT(s->depth) };
+    const nino_cl_arg args[] = {
+        A_BUF(&s->value, s->elem), A_BUF(&s->turned, s->elem), A_INT(s->tk),
+        A_INT(s->l.keys),          A_INT(s->kv_row),           A_INT(s->depth)
+    };
     const size_t global[] = { nino_cl_groups(cl, (uint64_t) nino_ceil_div(s->l.keys, 32)),
                               (size_t) nino_ceil_div(s->depth, 32) };
     const nino_cl_what what = { .d = &s->c->d };
@@ -73,9 +75,9 @@ static nino_status softmax_stripe(nino_cl *cl, const stripes *s, int64_t q0, int
                                   const char *defs, nino_error *err)
 {
     const nino_cl_arg args[] = {
-        A_BUF(&s->scores, 4), A_BUF(&s->factors, 4),    A_BUF(s->bias.arena ? &s->bias : NULL, 4),
-        A_INT(s->tk),         A_INT(s->l.keys),         A_INT(q0),
-        A_INT(s->bias_q),     A_F32(s->c->d.attr.scale)
+        A_BUF(&s->scores, 4), A_BUF(&s->factors, 4),     A_BUF(s->bias.arena ? &s->bias : NULL, 4),
+        A_INT(s->tk),         A_INT(s->l.keys),          A_INT(q0),
+        A_INT(s->bias_q),     A_F32(s->c->d.attr.scale), A_INT(s->ahead)
     };
     const size_t global[] = { nino_cl_groups(cl, (uint64_t) n) };
     const nino_cl_what what = { .d = &s->c->d };
@@ -137,18 +139,19 @@ static nino_status stripe(nino_cl *cl, const stripes *s, int64_t q0, int64_t n, 
 {
     const uint64_t at = (uint64_t) (q0 * s->row) * s->elem;
     const nino_block query = block_at(&s->query, at), out = block_at(&s->out, at);
+    const int64_t last = q0 + n - 1 + s->ahead, seen = last < s->tk ? last : s->tk;
     const stripes_product scores = { .rows = n,
-                                     .columns = s->tk,
+                                     .columns = seen,
                                      .depth = s->depth,
                                      .x_row = s->row,
-                                     .w_row = s->row,
+                                     .w_row = s->kv_row,
                                      .y_row = s->l.keys,
                                      .x = &query,
                                      .w = &s->key,
                                      .y = &s->scores };
     const stripes_product result = { .rows = n,
                                      .columns = s->depth,
-                                     .depth = s->l.keys,
+                                     .depth = nino_ceil_div(seen, 16) * 16,
                                      .x_row = s->l.keys * (int64_t) (4 / s->elem),
                                      .w_row = s->l.keys,
                                      .y_row = s->row,
@@ -170,8 +173,8 @@ nino_status NINO_CL_OWN(stripes)(nino_cl *cl, const nino_op_call *c, nino_error 
     for (int64_t i = 0; i < d->src[0].dim[0] * d->attr.heads && !st; i++) {
         const stripes s = stripes_of(c, &l, i / d->attr.heads, i % d->attr.heads);
         char defs[64];
-        snprintf(defs, sizeof(defs), "%s%s", nino_cl_type_defs(d->src_type[0]),
-                 d->n_src == 4 ? " -DBIAS=1" : "");
+        snprintf(defs, sizeof(defs), "%s%s%s", nino_cl_type_defs(d->src_type[0]),
+                 d->n_src == 4 ? " -DBIAS=1" : "", d->attr.is_causal ? " -DCAUSAL=1" : "");
         st = turn_values(cl, &s, defs, err);
         for (int64_t q = 0; q < s.tq && !st; q += l.rows)
             st = stripe(cl, &s, q, s.tq - q < l.rows ? s.tq - q : l.rows, defs, err);

@@ -48,26 +48,28 @@ INLINE float logit(float score, global const float *bias, int k, float scale)
 }
 
 // A work-group makes a row of scores, f32 [Tp], what exp() makes of them, T [Tp] at the same place, 0 from
-// key Tk on; factors[row] is 1 / their sum. The largest is 1, so that small ones keep their bits in f16.
+// the first key on that the query does not see; factors[row] is 1 / their sum. The largest is 1, so that small
+// ones keep their bits in f16.
 // Query q0 + row of the head's, whose bias begins at bias. Global size: rows * 256.
 kernel WG(256) void softmax_stripe(global float *scores, const ulong scores_off,
                                    global float *factors, const ulong factors_off,
                                    global const float *bias, const ulong bias_off, const int Tk,
-                                   const int Tp, const int q0, const int bias_q, const float scale)
+                                   const int Tp, const int q0, const int bias_q, const float scale,
+                                   const int ahead)
 {
     local float tmp[256];
-    const int t = get_local_id(0), r = get_group_id(0);
+    const int t = get_local_id(0), r = get_group_id(0), seen = SEEN(q0 + r);
     global float *s = scores + scores_off + (long) r * Tp;
     global T *p = (global T *) s;
     bias += bias_off + (long) (q0 + r) * bias_q * Tk;
     float m = -INFINITY, sum = 0.0f;
-    for (int k = t; k < Tk; k += 256)
+    for (int k = t; k < seen; k += 256)
         m = fmax(m, logit(s[k], bias, k, scale));
     const float base = FINITE_MAX(all_of(tmp, m, 1));
     // A piece's results lie where scores of it and of pieces before it were.
     for (int k0 = 0; k0 < Tp; k0 += 256) {
         const int k = k0 + t;
-        const float e = k < Tk ? native_exp2(logit(s[k], bias, k, scale) - base) : 0.0f;
+        const float e = k < seen ? native_exp2(logit(s[k], bias, k, scale) - base) : 0.0f;
         barrier(CLK_GLOBAL_MEM_FENCE);
         sum += e;
         if (k < Tp)

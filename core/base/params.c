@@ -136,6 +136,11 @@ void nino_options_lay_over(nino_job_options *o, const nino_job_options *over)
     o->keep_results |= over->keep_results;
     o->no_files |= over->no_files;
     o->is_anew |= over->is_anew;
+    if (over->parts_dir && *over->parts_dir) {
+        o->parts_dir = over->parts_dir;
+        o->shard = over->shard;
+        o->n_shards = over->n_shards;
+    }
     o->policies_on = (o->policies_on & ~over->policies_off) | over->policies_on;
     o->policies_off = (o->policies_off & ~over->policies_on) | over->policies_off;
 }
@@ -165,5 +170,6 @@ static bool keep_list(const char *const **list, nino_arena *arena)
 bool nino_options_keep(nino_job_options *o, nino_arena *arena)
 {
     return keep_list(&o->models, arena) && params_keep_text(&o->input_dir, arena) &&
-           params_keep_text(&o->output_dir, arena) && params_keep_text(&o->trace_path, arena);
+           params_keep_text(&o->output_dir, arena) && params_keep_text(&o->trace_path, arena) &&
+           params_keep_text(&o->parts_dir, arena);
 }

@@ -23,6 +23,9 @@ typedef enum nino_setting_scope { // which settings files may set it (settings.h
       "0: no processes that compile kernels ahead and keep them after a run")                      \
     X(schedule, "NINODES_SCHEDULE", NINO_SETTING_NONE, "",                                         \
       "Schedule of the kernels on OpenCL devices; default: the profile's (ninodes devices)")       \
+    X(gemm, "NINODES_GEMM", NINO_SETTING_ANY, "",                                                  \
+      "Who multiplies the matrices of linear layers on OpenCL devices: native, clblast or auto, "  \
+      "as tuned")                                                                                  \
     X(profile_dir, "NINODES_DATA_DIR", NINO_SETTING_OWN, "",                                       \
       "Read device profiles and tuning tables from here")                                          \
     X(debug, "NINODES_DEBUG", NINO_SETTING_NONE, "",                                               \

@@ -1,6 +1,7 @@
 // How a kernel was launched, as text: what kernel events name once for all launches alike, so that
 // the work size costs them no room.
-#include <ninodes/monitor.h>
+#include "core/event/publish.h"
+#include <ninodes/kernel.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -56,8 +57,38 @@ bool nino_launch_read(nino_launch *out, const char *text)
         return false;
     for (; *p >= '0' && *p <= '9'; p++)
         l.requested = l.requested * 10 + (*p - '0');
-    if (*p || !isfinite(l.requested))
+    if ((*p && *p != NINO_LAUNCH_MARK) || !isfinite(l.requested))
         return false;
     *out = l;
     return true;
+}
+
+// ---- program and call --------------------------------------------------------------------------
+
+const char *nino_launch_write_told(char buf[NINO_LAUNCH_TOLD_TEXT], const nino_launch *l,
+                                   const char *program, const char *call)
+{
+    static const char marks[] = { NINO_LAUNCH_MARK, '/', 0 }; // in a damaged trace
+    nino_launch_write(buf, l);
+    const size_t n = strlen(buf);
+    program = strpbrk(program, marks) ? "" : program;
+    call = strpbrk(call, marks) ? "" : call;
+    if (*program || *call)
+        snprintf(buf + n, NINO_LAUNCH_TOLD_TEXT - n, "%c%s%c%s", NINO_LAUNCH_MARK, program,
+                 NINO_LAUNCH_MARK, call);
+    return buf;
+}
+
+bool nino_kernel_told_read(nino_kernel_told *out, const char *launch)
+{
+    const char *program = strchr(launch, NINO_LAUNCH_MARK);
+    const char *call = program ? strchr(program + 1, NINO_LAUNCH_MARK) : NULL;
+    nino_kernel_told t = { .program = "" };
+    *out = t;
+    if (!call || call - program > NINO_KERNEL_PROGRAM || strlen(call) > NINO_KERNEL_CALL)
+        return false;
+    snprintf(t.program, sizeof(t.program), "%.*s", (int) (call - program - 1), program + 1);
+    snprintf(t.call, sizeof(t.call), "%s", call + 1);
+    *out = t;
+    return *t.program || *t.call;
 }

@@ -52,6 +52,13 @@ nino_monitor_message(nino_monitor *m, nino_log_level level, const char *fmt, ...
 typedef size_t (*nino_blocks_fn)(void *priv, nino_event *out, size_t max);
 void nino_monitor_set_blocks(nino_monitor *m, nino_blocks_fn fn, void *priv);
 
+// The name of a launch (ninodes/monitor.h) with what it was for: nino_kernel_told_read() reads that.
+// Either may be ""; neither has a mark or a slash in it.
+#define NINO_LAUNCH_MARK '|'
+enum { NINO_LAUNCH_TOLD_TEXT = 1000 }; // as much as is kept of a name
+const char *nino_launch_write_told(char buf[NINO_LAUNCH_TOLD_TEXT], const nino_launch *l,
+                                   const char *program, const char *call);
+
 // In-process reader: its own cursor per ring; a reader that is too slow loses records and is told
 // how many.
 typedef struct nino_mon_reader nino_mon_reader;

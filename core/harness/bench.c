@@ -27,12 +27,14 @@ static nino_check_case yardstick(int edge)
 typedef struct timer {
     check_job job;
     check_side side;
+    nino_gemm gemm;
 } timer;
 
 static nino_status timer_open(timer *t, nino_backend *be, const nino_check_case *c, nino_dtype type,
-                              nino_error *err)
+                              nino_gemm gemm, nino_error *err)
 {
-    *t = (timer){ .side = { .be = be, .in_place = c->op == NINO_OP_BLEND ? 0 : -1 } };
+    *t = (timer){ .side = { .be = be, .in_place = c->op == NINO_OP_BLEND ? 0 : -1 }, .gemm = gemm };
+    be->profile.gemm = gemm; // the workspace goes by it
     const nino_status st = check_job_init(&t->job, c, type, &be->profile, 1, err);
     return st ? st : check_side_prepare(&t->side, &t->job, err);
 }
@@ -114,6 +116,7 @@ static nino_status measure_side(void *priv, int k, bool is_warmup, double *secon
 {
     timer *const *t = priv;
     (void) is_warmup;
+    t[k]->side.be->profile.gemm = t[k]->gemm;
     return check_side_time(&t[k]->side, seconds, err);
 }
 
@@ -137,16 +140,27 @@ static nino_status bench_sample(timer *yard, timer *t, const nino_bench_params *
     return st;
 }
 
+// A case by our kernels, or the same by the library beside it.
+static void bench_name(const nino_check_case *c, nino_dtype type, nino_gemm gemm, char *out,
+                       size_t size)
+{
+    nino_check_name(c, type, -1, out, size);
+    const size_t n = strlen(out);
+    if (gemm == NINO_GEMM_CLBLAST)
+        snprintf(out + n, size - n, "_gemm_clblast");
+}
+
 static nino_status bench_run_case(nino_backend *be, timer *yard, const nino_check_case *c,
-                                  const nino_bench_params *p, const nino_ceilings *limits,
-                                  double *samples, nino_bench_result *out, nino_error *err)
+                                  nino_gemm gemm, const nino_bench_params *p,
+                                  const nino_ceilings *limits, double *samples,
+                                  nino_bench_result *out, nino_error *err)
 {
     const size_t n = (size_t) (p->samples > 0 ? p->samples : SAMPLES);
     nino_bench_case *b = &out->cases[out->n_cases];
     timer t;
-    nino_status st = timer_open(&t, be, c, be->profile.act_type, err);
+    nino_status st = timer_open(&t, be, c, be->profile.act_type, gemm, err);
     *b = (nino_bench_case){ .n = 0 };
-    nino_check_name(c, be->profile.act_type, -1, b->name, sizeof(b->name));
+    bench_name(c, be->profile.act_type, gemm, b->name, sizeof(b->name));
     if (!st)
         st = bench_sample(yard, &t, p, samples, samples + n, samples + 2 * n, err);
     if (!st) {
@@ -166,10 +180,18 @@ static nino_status bench_run_case(nino_backend *be, timer *yard, const nino_chec
     return st;
 }
 
-static bool wanted(const nino_check_case *c, nino_dtype type, const nino_bench_params *p)
+// Whether this case is asked for, by this engine. CLBlast's kernels take too long to compile for a quick run.
+static bool wanted(const nino_check_case *c, const nino_profile *profile, nino_gemm gemm,
+                   const nino_bench_params *p)
 {
     char name[160];
-    nino_check_name(c, type, -1, name, sizeof(name));
+    const bool is_float = c->weight == NINO_F32 || c->weight == NINO_F16 || c->weight == NINO_BF16;
+    const bool has_engine = c->op == NINO_OP_LINEAR && is_float && profile->has_blas;
+    if (gemm == NINO_GEMM_CLBLAST && (!has_engine || p->quick))
+        return false;
+    // Who asks for one of the two gets both.
+    bench_name(c, profile->act_type, has_engine && !p->quick ? NINO_GEMM_CLBLAST : gemm, name,
+               sizeof(name));
     return (p->quick ? !c->only_bench && c->is_large : c->only_bench) &&
            (!p->filter || strstr(name, p->filter));
 }
@@ -184,21 +206,22 @@ static nino_status run_cases(nino_backend *be, const nino_bench_params *p, nino_
     out->yardstick_edge = p->quick ? QUICK_EDGE : EDGE;
     const nino_check_case product = yardstick((int) out->yardstick_edge);
     double *samples = calloc(3 * n, sizeof(*samples));
-    out->cases = calloc(nino_n_check_cases, sizeof(*out->cases));
+    out->cases = calloc(2 * nino_n_check_cases, sizeof(*out->cases));
     if (!samples || !out->cases)
         st = nino_fail(err, NINO_ERR_NOMEM, "bench", "out of memory");
     else
-        st = timer_open(&yard, be, &product, NINO_F32, err);
+        st = timer_open(&yard, be, &product, NINO_F32, NINO_GEMM_NATIVE, err);
     nino_ceilings_load(p->cache_dir, &be->info, &limits, NULL);
-    for (size_t i = 0; i < nino_n_check_cases && !st; i++) {
-        const nino_check_case *c = &nino_check_cases[i];
+    for (size_t i = 0; i < 2 * nino_n_check_cases && !st; i++) {
+        static const nino_gemm engines[] = { NINO_GEMM_NATIVE, NINO_GEMM_CLBLAST };
+        const nino_check_case *c = &nino_check_cases[i / 2];
         char name[160];
-        if (!wanted(c, be->profile.act_type, p))
+        if (!wanted(c, &be->profile, engines[i % 2], p))
             continue;
-        nino_check_name(c, be->profile.act_type, -1, name, sizeof(name));
+        bench_name(c, be->profile.act_type, engines[i % 2], name, sizeof(name));
         if (p->progress)
             p->progress(p->priv, name);
-        st = bench_run_case(be, &yard, c, p, &limits, samples, out, err);
+        st = bench_run_case(be, &yard, c, engines[i % 2], p, &limits, samples, out, err);
     }
     if (!st && !out->n_cases)
         st = nino_fail(err, NINO_ERR_UNKNOWN, p->filter ? p->filter : "",
@@ -262,7 +285,7 @@ nino_status nino_bench_yardstick(const char *device, nino_bench_result *out, dou
         bench_describe(out, be);
         out->yardstick_edge = EDGE;
         const nino_check_case product = yardstick(EDGE);
-        st = timer_open(&yard, be, &product, NINO_F32, &mine);
+        st = timer_open(&yard, be, &product, NINO_F32, NINO_GEMM_NATIVE, &mine);
         for (int i = -1; i < 5 && !st; i++) // the first one warms up
             st = check_side_time(&yard.side, &v[i < 0 ? 0 : i], &mine);
         timer_close(&yard);

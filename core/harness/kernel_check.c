@@ -86,6 +86,8 @@ void nino_check_name(const nino_check_case *c, nino_dtype type, int in_place, ch
                  c->attr.groups + c->attr.heads);
         kernel_check_append(buf, size, text);
     }
+    if (c->attr.is_causal)
+        kernel_check_append(buf, size, "causal");
     if (c->op == NINO_OP_RESAMPLE)
         kernel_check_append(buf, size, filters[c->attr.filter]);
     if (c->out[0]) {

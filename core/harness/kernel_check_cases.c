@@ -13,6 +13,8 @@
     .src = { { N, TQ, (int64_t) (H) * (D) }, { N, TK, (int64_t) (H) * (D) }, { N, TK, (int64_t) (H) * (D) } }, __VA_ARGS__ }
 #define BIASED(N, TQ, TK, H, D, BN, BH, BQ, ...) { .op = NINO_OP_ATTENTION, .attr.heads = H, \
     .src = { { N, TQ, (int64_t) (H) * (D) }, { N, TK, (int64_t) (H) * (D) }, { N, TK, (int64_t) (H) * (D) }, { BN, BH, BQ, TK } }, __VA_ARGS__ }
+#define SHARED(N, TQ, TK, H, KV, D, ...) { .op = NINO_OP_ATTENTION, .attr.heads = H, \
+    .src = { { N, TQ, (int64_t) (H) * (D) }, { N, TK, (int64_t) (KV) * (D) }, { N, TK, (int64_t) (KV) * (D) } }, __VA_ARGS__ }
 #define LAYER(...)             { .op = NINO_OP_LAYER_NORM, .attr.eps = 1e-5f, __VA_ARGS__ }
 #define RMS(g, ...)            { .op = NINO_OP_RMS_NORM, .attr.eps = 1e-6f, .attr.groups = g, __VA_ARGS__ }
 #define ROPE(N, T, H, D, ...)  { .op = NINO_OP_ROPE, .attr.heads = H, .src = { { N, T, (int64_t) (H) * (D) }, { T, D } }, __VA_ARGS__ }
@@ -190,6 +192,12 @@ const nino_check_case nino_check_cases[] = {
     BIASED(2, 50, 77, 2, 64, 1, 1, 50, .attr.scale = 1), BIASED(3, 13, 131, 2, 40, 3, 1, 1),
     BIASED(1, 97, 200, 1, 128, 1, 1, 97, .spread = 8), BIASED(1, 5, 300, 1, 5, 1, 1, 1),
     BIASED(1, 9, 66, 1, 516, 1, 1, 9, .is_large = true),
+    SHARED(2, 49, 63, 6, 2, 16, .spread = 3), SHARED(2, 65, 131, 4, 2, 64, .attr.is_causal = true, .spread = 3),
+    SHARED(1, 1, 200, 2, 1, 64, .attr.is_causal = true), BIASED(2, 99, 99, 2, 64, 2, 1, 1, .attr.is_causal = true),
+    SHARED(1, 130, 130, 4, 2, 40, .attr.is_causal = true, .is_large = true),
+    SHARED(1, 70, 133, 3, 1, 128, .attr.is_causal = true, .spread = 3, .is_large = true),
+    SHARED(2, 40, 70, 2, 1, 512, .attr.is_causal = true, .is_large = true),
+    SHARED(1, 2048, 2048, 32, 8, 128, .attr.is_causal = true, .only_bench = true),
     ATTN(1, 4096, 4096, 8, 40, .only_bench = true), ATTN(1, 4096, 4096, 8, 64, .only_bench = true),
     ATTN(1, 4096, 77, 8, 40, .only_bench = true), ATTN(1, 1280, 1280, 24, 128, .only_bench = true),
     BIASED(1, 256, 256, 64, 64, 1, 64, 256, .only_bench = true),

@@ -76,14 +76,14 @@ static void check_complete(run *r)
     }
 }
 
-static nino_status selftest_set_schedule(nino_backend *be, const char *name, nino_error *err)
+static nino_status selftest_set_schedule(nino_backend *be, const nino_selftest_params *p,
+                                         nino_error *err)
 {
-    if (!name)
-        return NINO_OK;
-    if (be->profile.schedule->is_plain)
-        return nino_fail(err, NINO_ERR_ARG, name, "the device %s has no schedules",
-                         be->profile.name);
-    return nino_sched_find(name, name, &be->profile.schedule, err);
+    const char *name = p->schedule ? p->schedule : p->gemm;
+    if (name && be->profile.schedule->is_plain)
+        return nino_fail(err, NINO_ERR_ARG, name, "the device %s has no %s", be->profile.name,
+                         p->schedule ? "schedules" : "engines to choose from");
+    return p->schedule ? nino_sched_find(name, name, &be->profile.schedule, err) : NINO_OK;
 }
 
 nino_status nino_selftest(const nino_selftest_params *params,
@@ -96,9 +96,9 @@ nino_status nino_selftest(const nino_selftest_params *params,
     run r = { .p = &p, .report = report, .priv = priv };
     nino_status st = NINO_OK;
     nino_error e = { 0 };
-    r.be = nino_device_open(r.p->device, NULL, NULL, &e);
-    r.ref =
-        r.be && !selftest_set_schedule(r.be, p.schedule, &e) ? nino_ref_open(0, NULL, &e) : NULL;
+    const nino_ctx_params cp = { NINO_CTX_PARAMS_INIT, .gemm = p.gemm };
+    r.be = nino_device_open(r.p->device, &cp, NULL, &e);
+    r.ref = r.be && !selftest_set_schedule(r.be, &p, &e) ? nino_ref_open(0, NULL, &e) : NULL;
     if (!r.ref) {
         st = e.code;
         if (err)

@@ -22,6 +22,18 @@ static const nino_check_case tall = {
 static const nino_check_case flat = {
     .op = NINO_OP_LINEAR, .src = { { 77, 768 } }, .n = 3072, .weight = NINO_F16
 };
+static const nino_check_case few_narrow = {
+    .op = NINO_OP_LINEAR, .src = { { 1, 1280 } }, .n = 1280, .weight = NINO_F16
+};
+static const nino_check_case few_wide = {
+    .op = NINO_OP_LINEAR, .src = { { 8, 1024 } }, .n = 4096, .weight = NINO_F16
+};
+static const nino_check_case even = {
+    .op = NINO_OP_LINEAR, .src = { { 192, 640 } }, .n = 640, .weight = NINO_F32
+};
+static const nino_check_case up_rows = {
+    .op = NINO_OP_LINEAR, .src = { { 1024, 320 } }, .n = 1280, .weight = NINO_F32
+};
 static const nino_check_case wide = { .op = NINO_OP_CONV2D,
                                       .attr = { .kernel = 3, .stride = 1 },
                                       .src = { { 1, 64, 64, 256 } },
@@ -79,6 +91,17 @@ const nino_tune_row nino_tune_rows[] = {
       { 1, 2, 3 },
       { &tall, &flat, &point },
       &small_gemm },
+#define ENGINE(rows, ...)                                                                          \
+    {                                                                                              \
+        .name = "engine_" #rows, .offset = offsetof(nino_tuning, engine_##rows),                   \
+        .standard = NINO_STANDARD_ENGINE, .value = { NINO_GEMM_NATIVE, NINO_GEMM_CLBLAST },        \
+        .cases = {                                                                                 \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
+    }
+    ENGINE(few, &few_narrow, &few_wide),
+    ENGINE(flat, &flat, &even),
+    ENGINE(tall, &tall, &up_rows),
     { .name = NULL },
 };
 
@@ -122,9 +145,10 @@ typedef struct pair {
     check_side side[2];
 } pair;
 
-static bool uses(const session *s, const nino_tune_row *row)
+bool nino_tune_fits(const nino_profile *p, const nino_tune_row *row)
 {
-    const nino_profile *p = &s->be->profile;
+    if (!row->tunes)
+        return p->has_blas && p->gemm != NINO_GEMM_NATIVE;
     const bool fits = (p->schedule->tunes & row->tunes) != 0;
     return fits && (!row->is_winograd || p->has_winograd);
 }
@@ -262,9 +286,12 @@ nino_status nino_tune(const nino_tune_params *params, nino_tuning_info *out, nin
     nino_status st = mine.code;
     if (s.be) {
         s.be->profile.tuning = (nino_tuning){ 0 };
+        if (s.be->profile.gemm == NINO_GEMM_CLBLAST) // it is what is to be decided
+            s.be->profile.gemm = NINO_GEMM_AUTO;
         tune_describe(&t, &s.be->info);
         for (const nino_tune_row *r = nino_tune_rows; r->name && !st; r++) {
-            if (!uses(&s, r) || (st = tune_row(&s, r, &t.choice[t.n])))
+            if (!nino_tune_fits(&s.be->profile, r) || (!r->tunes && s.p->quick) ||
+                (st = tune_row(&s, r, &t.choice[t.n])))
                 continue;
             tune_set(&s, r, t.choice[t.n++].value); // counts when the next one is tried
         }

@@ -11,6 +11,7 @@
 #include "core/model/detect.h"
 #include "core/model/clip/text_encoder.h"
 #include "core/model/control/control.h"
+#include "core/model/diffusion/model_patch.h"
 #include "core/model/upscale/upscale.h"
 #include "core/model/vae/vae.h"
 #include <ninodes/ctx.h>
@@ -124,15 +125,12 @@ static void inspect_add_upscale(maker *m, nino_weights *w, const char *family)
     nino_upscale_unref(&u);
 }
 
-static void add_blocks(maker *m, nino_weights *w)
+static void add_blocks(maker *m, nino_weights *w, const char *family)
 {
     nino_error err = { 0 };
     nino_block_net *n = NULL;
-    char detail[96];
-    if (nino_block_net_load(w, "", &n, &err) == NINO_OK)
-        snprintf(detail, sizeof(detail), "ControlNet of Qwen-Image, %d blocks%s", n->n_blocks,
-                 n->has_mask ? ", takes a mask" : "");
-    inspect_add_part(m, "control", NINO_CONTROL_BLOCKS, n ? detail : err.msg);
+    const nino_status st = nino_model_patch_load(w, "", &n, &err);
+    inspect_add_part(m, "control", family, st ? err.msg : n->detail);
     nino_block_net_unref(&n);
 }
 
@@ -140,8 +138,8 @@ static void inspect_add_control(maker *m, nino_weights *w, const char *family)
 {
     nino_error err = { 0 };
     nino_control_net *c = NULL;
-    if (!strcmp(family, NINO_CONTROL_BLOCKS)) {
-        add_blocks(m, w);
+    if (!strcmp(family, NINO_CONTROL_BLOCKS) || !strcmp(family, NINO_CONTROL_ZIMAGE)) {
+        add_blocks(m, w, family);
         return;
     }
     if (nino_control_load(w, NULL, &c, &err) == NINO_OK)

@@ -80,7 +80,8 @@ static const struct {
     { "t_block.1.weight", "pixart" },
 };
 
-// The context width decides for real models; label_emb exists in the XL UNets and in unCLIP's.
+// The context width decides for real models; label_emb exists in the XL UNets, in unCLIP's, and in
+// Lotus's for the two waves of a task.
 static const char *unet_family(const nino_weights *w, const char *p)
 {
     static const char *const keys[] = {
@@ -89,14 +90,19 @@ static const char *unet_family(const nino_weights *w, const char *p)
         "down_blocks.0.attentions.0.transformer_blocks.0.attn2.to_k.weight",
         "down_blocks.1.attentions.0.transformer_blocks.0.attn2.to_k.weight",
     };
-    const bool is_xl = detect_find(w, p, "label_emb.0.0.weight") ||
-                       detect_find(w, p, "add_embedding.linear_1.weight");
+    static const char *const labels[] = { "label_emb.0.0.weight", "add_embedding.linear_1.weight",
+                                          "class_embedding.linear_1.weight" };
+    const nino_tensor_info *label = NULL;
+    for (int i = 0; i < 3 && !label; i++)
+        label = detect_find(w, p, labels[i]);
+    if (label && dim(label, 1) == NINO_LOTUS_Y)
+        return NINO_LOTUS;
     int64_t context = 0;
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]) && !context; i++)
         context = dim(detect_find(w, p, keys[i]), 1);
     if (context == 1024)
         return "sd2";
-    return !is_xl ? "sd15" : context == 1280 ? "sdxl_refiner" : "sdxl";
+    return !label ? "sd15" : context == 1280 ? "sdxl_refiner" : "sdxl";
 }
 
 static void unet_detail(const nino_weights *w, const char *p, nino_detected *d)
@@ -105,10 +111,11 @@ static void unet_detail(const nino_weights *w, const char *p, nino_detected *d)
     if (!in)
         in = detect_find(w, p, "conv_in.weight");
     snprintf(d->detail, sizeof(d->detail), "UNet of %s, width %lld, %lld input channels",
-             !strcmp(d->diffusion, "sd15")   ? "SD 1"
-             : !strcmp(d->diffusion, "sd2")  ? "SD 2"
-             : !strcmp(d->diffusion, "sdxl") ? "SDXL"
-                                             : "the SDXL refiner",
+             !strcmp(d->diffusion, "sd15")       ? "SD 1"
+             : !strcmp(d->diffusion, "sd2")      ? "SD 2"
+             : !strcmp(d->diffusion, "sdxl")     ? "SDXL"
+             : !strcmp(d->diffusion, NINO_LOTUS) ? "Lotus"
+                                                 : "the SDXL refiner",
              (long long) dim(in, 0), (long long) dim(in, 1));
 }
 

@@ -18,6 +18,10 @@ typedef struct nino_detected {
     char detail[160];
 } nino_detected;
 
+// Pictures to depth or normals in one step; a UNet of SD 2 that is told its task by four numbers.
+#define NINO_LOTUS "lotus"
+#define NINO_LOTUS_Y 4
+
 #define NINO_UPSCALE_ESRGAN "esrgan"
 #define NINO_UPSCALE_COMPACT "compact"
 
@@ -26,10 +30,12 @@ typedef struct nino_detected {
 #define NINO_CONTROL_FLUX "controlnet_flux"
 #define NINO_CONTROL_XLABS "controlnet_flux_xlabs"
 #define NINO_CONTROL_SD3 "controlnet_sd3"
+#define NINO_CONTROL_QWEN "controlnet_qwen_image"
 #define NINO_CONTROL_LORA "control_lora"
 #define NINO_CONTROL_T2I "t2i_adapter"
 // Those of ModelPatchLoader.
 #define NINO_CONTROL_BLOCKS "model_patch_qwen_image"
+#define NINO_CONTROL_ZIMAGE "model_patch_z_image"
 
 void nino_detect(const nino_weights *w, nino_detected *out);
 

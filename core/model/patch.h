@@ -43,7 +43,7 @@ typedef enum nino_patch_kind {
     NINO_PATCH_CROSS_SCALE,   // UNetCrossAttentionMultiply. v: q, k, v, out
     NINO_PATCH_NAG,           // NAGuidance. v: scale, alpha, tau
     NINO_PATCH_IMAGE_PROMPT,  // IP-Adapter: image
-    NINO_PATCH_BLOCK_CONTROL, // QwenImageDiffsynthControlnet: control
+    NINO_PATCH_BLOCK_CONTROL, // QwenImageDiffsynthControlnet, ZImageFunControlnet: control
     NINO_PATCH_KINDS
 } nino_patch_kind;
 
@@ -79,9 +79,10 @@ typedef struct nino_pass {
     const uint8_t *negative;
     int64_t n_rows;
     int64_t images;          // rows that share a conditioning
+    bool is_same_x;          // rows of every conditioning are the same latents
     nino_attention_map *map; // of the middle's first self-attention, NULL: not wanted
     // Of BLOCK_CONTROL, by the patch's number: its picture as the network takes it, a latent
-    // [1,h,w,C] of x's size. NULL: there is none.
+    // [1,h,w,C] of x's size, of Z-Image's with sides made even. NULL: there is none.
     struct nino_array *const *hint;
 } nino_pass;
 

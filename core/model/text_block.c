@@ -3,18 +3,16 @@
 
 #include <float.h>
 
-nino_tensor *nino_causal_bias(nino_stream *s, int64_t len, const bool *attend)
+nino_tensor *nino_attend_bias(nino_stream *s, int64_t len, const bool *attend)
 {
-    if (nino_stream_status(s, NULL))
+    if (!attend || nino_stream_status(s, NULL))
         return NULL;
-    nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(1, 1, len, len));
+    nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(1, 1, 1, len));
     if (!a)
         return nino_stream_fail(s, NINO_ERR_NOMEM, "mask", "out of memory for %lld positions",
                                 (long long) len);
-    for (int64_t q = 0; q < len && !nino_stream_is_plan(s); q++)
-        for (int64_t k = 0; k < len; k++)
-            if (k > q || (attend && !attend[k]))
-                nino_array_f32(a)[q * len + k] = -FLT_MAX;
+    for (int64_t k = 0; k < len; k++)
+        nino_array_f32(a)[k] = attend[k] ? 0 : -FLT_MAX;
     nino_tensor *t = nino_upload(s, a, NINO_F32);
     nino_array_unref(&a);
     return t;

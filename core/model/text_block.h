@@ -3,9 +3,9 @@
 #pragma once
 #include "core/op/stream.h"
 
-// The bias [1,1,T,T] for nino_attention_bias() by which a position sees itself and what is before
-// it, without keys where attend [T] is false; attend may be NULL.
-nino_tensor *nino_causal_bias(nino_stream *s, int64_t len, const bool *attend);
+// The bias [1,1,1,T] for an attention without the keys where attend [T] is false; NULL: attend is NULL, or
+// the stream has failed.
+nino_tensor *nino_attend_bias(nino_stream *s, int64_t len, const bool *attend);
 
 // States are f32; between a norm and the sum, numbers are bf16 where that is what the stream
 // stores, and never f16.

@@ -31,6 +31,13 @@ typedef struct nino_run {
     bool is_plan; // outputs get the right shapes, files are neither read beyond headers nor written
 } nino_run;
 
+// Whether a node may be given a part of a batch (core/run/share.c).
+typedef enum nino_items_opt {
+    NINO_ITEMS_TOGETHER, // it looks at several items at once, or changes how many there are
+    NINO_ITEMS_APART, // item k of its outputs is made of item k of its inputs, whatever the others
+    NINO_ITEMS_SHARED // the same, and it takes long: with it a batch begins to be shared out
+} nino_items_opt;
+
 typedef struct nino_node_ops {
     nino_status (*run)(nino_run *r, nino_error *err);
     // Adds to the content key what inputs do not show (files: identity). NULL: inputs are enough.
@@ -63,6 +70,10 @@ typedef struct nino_node_ops {
     // What the node does elsewhere, where it does nothing here but hand its inputs on; said when a
     // workflow is checked. NULL: it does something.
     const char *no_effect;
+    // Of IMAGE, MASK and LATENT inputs and outputs, which are all outputs that such a node has.
+    nino_items_opt items;
+    // Whether that holds for these inputs and parameters. NULL: for all.
+    bool (*items_apart_with)(nino_value *const *in, const void *params);
     // What can be said about the parameters before the run; ctx may be NULL (then no file is looked
     // for). err->kind is the nino_issue code: "path", "missing_file", "value". NULL: nothing more.
     nino_status (*check)(const nino_ctx *ctx, const void *params, nino_error *err);
@@ -74,6 +85,8 @@ typedef struct nino_preview_settings {
     double share;
     char *path; // where previews go; its folder is temp_dir(), which may not exist yet
 } nino_preview_settings;
+
+typedef bool nino_fits_fn(const nino_weights *w);
 
 // What nodes ask of those who run them. Every nino_ctx begins with a pointer to such a table, so
 // node/ knows nothing of run/, which fills it in (core/run/services.c).
@@ -101,6 +114,10 @@ typedef struct nino_services {
     // Names available in a folder kind, sorted, "sub/name" for sub-folders; malloc'd
     // NULL-terminated array, one free().
     char **(*list_models)(const nino_ctx *ctx, const char *kind);
+    // The first file of these folder kinds (NULL-terminated), by name, whose header fits: *kind is
+    // one of them, *name malloc'd. NINO_ERR_MISSING, kind "missing_file": `what` is not there.
+    nino_status (*find_model)(const nino_ctx *ctx, const char *const *kinds, nino_fits_fn *fits,
+                              const char *what, const char **kind, char **name, nino_error *err);
     // The tokenizer of a kind from the model folders ("tokenizers/clip", "tokenizers/t5") or a
     // ComfyUI checkout beside one; loaded once. NINO_ERR_MISSING lists every place looked at. Unref
     // it.

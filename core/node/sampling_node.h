@@ -32,6 +32,9 @@ typedef struct nino_ksampler {
 // Inputs 0 to 3 are model, positive, negative and latent.
 nino_status nino_node_run_ksampler(nino_run *r, const nino_ksampler *k,
                                    const nino_sampling_how *how, nino_error *err);
+// nino_guide_is_apart() of such inputs, and of those of nino_node_sample_custom().
+bool nino_ksampler_is_apart(nino_value *const *in, int64_t sampler);
+bool nino_sample_custom_is_apart(nino_value *const *in, const void *params);
 // Inputs 0 to 4 are noise, guider, sampler, sigmas and latent.
 nino_status nino_node_sample_custom(nino_run *r, const nino_sampling_how *how, nino_error *err);
 

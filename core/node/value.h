@@ -17,6 +17,7 @@ typedef struct nino_latent {
     nino_array *noise_mask; // f32 [N,H,W] or NULL
     int64_t *batch_index;   // N entries or NULL
     int factor;             // pixels a cell that empty samples were made for; 0: not known
+    nino_batch_part part;   // of a shared batch, so that it gets the noise that it has in the whole
 } nino_latent;
 
 // A model or text encoder of a checkpoint: known, typed, not runnable in this version.

@@ -8,6 +8,7 @@
 #include "core/op/programs.h"
 #include "core/op/stream.h"
 #include <ninodes/ctx.h>
+#include <ninodes/kernel.h>
 
 struct nino_tensor {
     int refs;
@@ -63,6 +64,9 @@ typedef struct nino_backend_impl {
     // Optional, of a helper process: compiles a program that is not there; of one that is, puts a binary
     // into the cache, with all that the driver would compile later.
     nino_status (*compile)(nino_backend *be, const nino_plan_program *program, nino_error *err);
+    // Optional: what the driver says of a kernel; the names of the device are the caller's.
+    nino_status (*ask)(nino_backend *be, const char *file, const char *options, const char *kernel,
+                       nino_kernel_facts *out, nino_error *err);
     // Optional: measures one ceiling of the device, the median of `repeats`, each of about so many
     // seconds: bytes/s, FLOP/s or seconds. bytes: the working set, or what is copied; a power of
     // two.

@@ -141,7 +141,11 @@ static double attention_share(const nino_profile *p, const nino_op_desc *d)
         return share_of(&want);
     }
     want.kind = FLASH;
-    return share_of(&want) * filled(tq, 64) * filled(tk, depth <= 64 ? 64 : 32) *
+    const int keys = depth <= 64 ? 64 : 32;
+    // Where later keys are hidden, the last blocks of every 64 queries are seen by some of them only.
+    const double seen = (double) tk - (double) (tq - 1) / 2, done = seen + 32 + keys / 2.0;
+    return share_of(&want) * filled(tq, 64) *
+           (d->attr.is_causal ? seen / fmin((double) tk, done) : filled(tk, keys)) *
            filled(depth, 16) * filled(nino_ceil_div(tq, 64) * planes, p->units);
 }
 

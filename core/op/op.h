@@ -100,9 +100,11 @@ typedef struct nino_weight nino_weight; // core/op/weight.h
 //                  are optional. With src[1] and src[2]: * (1 + src[1]) + src[2].
 // RMS_NORM         x / sqrt(mean(x^2) + eps) * gamma over each of `groups` equal parts of the last
 //                  axis; gamma is optional, as long as a part, the same for all.
-// ATTENTION        src q [N,Tq,heads*D], k, v [N,Tk,heads*D]; one softmax a head and query. src[3],
-//                  optional: f32 [N or 1, heads or 1, Tq or 1, Tk], added to the logits; -infinity
-//                  and -FLT_MAX hide a key; a query that sees no key gets 0.
+// ATTENTION        src q [N,Tq,heads*D], k, v [N,Tk,kv*D]; one softmax a head and query. kv divides
+//                  heads: head h has head h / (heads / kv) of k and v. src[3], optional: f32
+//                  [N or 1, heads or 1, Tq or 1, Tk], added to the logits; -infinity and -FLT_MAX hide
+//                  a key; a query that sees no key gets 0. is_causal: query i sees keys up to
+//                  i + Tk - Tq.
 // ACT              act(src[0]). With a weight, a value a channel, instead: PReLU, x where it is
 //                  positive, else x * weight[c].
 // MUL              act(src[0]) * src[1].
@@ -137,7 +139,8 @@ typedef struct nino_op_attr {
     bool is_up;         // SHUFFLE
     int groups;         // GROUP_NORM, GROUP_STAT, RMS_NORM (at least 1)
     float eps;          // GROUP_NORM, LAYER_NORM, RMS_NORM
-    int heads;          // ATTENTION: q, k, v are [N,T,heads*D]; ROPE
+    int heads;          // ATTENTION: q is [N,T,heads*D]; ROPE
+    bool is_causal;     // ATTENTION: later keys are hidden
     bool keeps_scores;  // ATTENTION: the scores go through memory, where the schedule can do both
     float scale;        // ATTENTION, SOFTMAX: factor of the logits; SCALE: y = scale * x + shift
     float shift;        // SCALE
@@ -194,6 +197,10 @@ bool nino_op_broadcast(const nino_shape *x, const nino_shape *b, nino_op_rows *o
 extern const nino_op_def nino_ops[NINO_OP_COUNT];
 _Static_assert(NINO_OP_COUNT <= 64, "nino_backend.ops has a bit for each");
 // in_place of this call: src[1] may become the result only where it is an operand of the sum.
+// ATTENTION: heads of k and v; and the count of keys that query 0 sees, if there were as many: query i
+// sees one more than the one before it, and never more than Tk.
+int64_t nino_op_kv_heads(const nino_op_desc *d);
+int32_t nino_op_first_sight(const nino_op_desc *d);
 unsigned nino_op_in_place(const nino_op_desc *d);
 const char *nino_act_name(nino_act a);
 static inline int nino_op_taps(const nino_op_desc *d)

@@ -225,10 +225,15 @@ static nino_status shape_attention(nino_op_desc *d, nino_error *err)
 {
     const nino_shape *q = &d->src[0], *k = &d->src[1], *v = &d->src[2];
     if (d->n_src < 3 || q->rank != 3 || k->rank != 3 || !nino_shape_equal(k, v) ||
-        q->dim[0] != k->dim[0] || q->dim[2] != k->dim[2] || k->dim[1] < 1)
+        q->dim[0] != k->dim[0] || k->dim[1] < 1)
         return fail_shape(d, err, "q, k and v do not fit together");
     if (d->attr.heads < 1 || q->dim[2] % d->attr.heads)
         return fail_shape(d, err, "the channels do not divide into the heads");
+    const int64_t depth = q->dim[2] / d->attr.heads, kv = depth ? k->dim[2] / depth : 0;
+    if (!kv || k->dim[2] != kv * depth || d->attr.heads % kv)
+        return fail_shape(d, err, "the heads of k and v do not divide those of q");
+    if (d->attr.is_causal && q->dim[1] > k->dim[1])
+        return fail_shape(d, err, "a causal attention has more queries than keys");
     if (d->src_type[1] != d->src_type[0] || d->src_type[2] != d->src_type[0])
         return fail_shape(d, err, "q, k and v differ in type");
     if (!fits_logits(d))
@@ -410,7 +415,8 @@ static double flops_gemm(const nino_op_desc *d)
 }
 static double flops_attention(const nino_op_desc *d)
 {
-    return 4.0 * op_table_count(&d->src[0]) * (double) d->src[1].dim[1];
+    const double hidden = d->attr.is_causal ? (double) (d->src[0].dim[1] - 1) / 2 : 0; // on average
+    return 4.0 * op_table_count(&d->src[0]) * ((double) d->src[1].dim[1] - hidden);
 }
 // Sum and sum of squares, then scale, shift and perhaps an activation.
 static double flops_norm(const nino_op_desc *d)
@@ -508,6 +514,17 @@ const nino_op_def nino_ops[NINO_OP_COUNT] = {
 };
 #undef ROW
 // clang-format on
+
+int64_t nino_op_kv_heads(const nino_op_desc *d)
+{
+    return d->src[1].dim[2] / (d->src[0].dim[2] / d->attr.heads);
+}
+
+int32_t nino_op_first_sight(const nino_op_desc *d)
+{
+    const int64_t tq = d->src[0].dim[1], tk = d->src[1].dim[1];
+    return d->attr.is_causal ? (int32_t) (tk - tq + 1) : (int32_t) (INT32_MAX - tq);
+}
 
 unsigned nino_op_in_place(const nino_op_desc *d)
 {

@@ -6,14 +6,18 @@
 #include "core/op/sched.h"
 #include <ninodes/ctx.h>
 
+// Who multiplies the matrices of linear layers (core/op/engine.h). AUTO: as tuned; untuned: NATIVE.
+typedef enum nino_gemm { NINO_GEMM_AUTO, NINO_GEMM_NATIVE, NINO_GEMM_CLBLAST } nino_gemm;
+
 // How work is cut, where a device may differ from the standard; 0: the standard. None of it changes
-// a bit of a result. A schedule goes by some of them (nino_sched); core/harness/tune.c finds the
-// values.
+// a bit of a result, but for the engines, which sum in another order. A schedule goes by some of them
+// (nino_sched); core/harness/tune.c finds the values.
 typedef struct nino_tuning {
     int gemm_pieces; // macro tiles to aim at for each compute unit
     int gemm_rows;   // most rows of a macro tile
     int gemm_tile;   // the largest tile that is tried: 1 to 3 (wmma: 4), from large to small
     int wino_tiles;  // tiles of a Winograd stripe
+    int engine_few, engine_flat, engine_tall; // a nino_gemm for each nino_engine_class
 } nino_tuning;
 
 typedef struct nino_profile {
@@ -36,6 +40,8 @@ typedef struct nino_profile {
                          // With `units`: of what the clock model allows (core/op/clocks.h)
     unsigned units;      // work-group processors, where the clock model holds; 0: it does not
     nino_tuning tuning;
+    nino_gemm gemm;    // the user's choice
+    bool has_blas;     // CLBlast is there
     bool is_stand_in;  // the numbers are none of this device's own: it is measured at its first use
     bool is_measured;  // the numbers were measured on this device (core/op/ceilings.h)
     char file[256];    // that it was read from; built in: its name
@@ -82,6 +88,7 @@ enum {
     NINO_STANDARD_GEMM_PIECES = 4,
     NINO_STANDARD_GEMM_ROWS = 96,
     NINO_STANDARD_GEMM_TILE = 1,
+    NINO_STANDARD_ENGINE = NINO_GEMM_NATIVE,
     NINO_STANDARD_WINO_TILES = 112
 };
 // Puts what was tuned on this device, if it was, into the profile; true when it did. cache_dir as

@@ -4,6 +4,7 @@
 #include "core/base/error.h"
 #include "core/base/size.h"
 #include "core/op/clocks.h"
+#include "core/op/engine.h"
 #include "core/op/pack.h"
 #include "core/op/profile.h"
 #include "core/op/raw.h"
@@ -218,6 +219,8 @@ size_t nino_sched_workspace(const nino_profile *p, const nino_op_desc *d)
 {
     if (p->schedule->is_plain)
         return 0;
+    if (nino_engine_is_blas(p, d))
+        return nino_engine_blas(p, d).bytes;
     const nino_expand_layout e = nino_sched_expand(p, d);
     if (e.panels)
         return e.bytes;

@@ -132,6 +132,10 @@ nino_tensor *nino_attention(nino_stream *s, nino_tensor *q, nino_tensor *k, nino
 // -FLT_MAX hide a key; a query that sees no key gets 0. bias NULL: nino_attention().
 nino_tensor *nino_attention_bias(nino_stream *s, nino_tensor *q, nino_tensor *k, nino_tensor *v,
                                  int heads, float scale, nino_tensor *bias);
+// The same, where a query sees the keys up to its own place, counted from the last: those it is made for have
+// as many queries as keys, or the last of them. scale 0; k and v may have fewer heads in all three.
+nino_tensor *nino_attention_causal(nino_stream *s, nino_tensor *q, nino_tensor *k, nino_tensor *v,
+                                   int heads, nino_tensor *bias);
 // x [N,T,heads*D]; table f32 [T,D]: cos and sin of pair i at 2i and 2i+1. Channels 2i and 2i+1 of
 // each head are turned: (a,b) -> (a cos - b sin, a sin + b cos).
 nino_tensor *nino_rope(nino_stream *s, nino_tensor *x, nino_tensor *table, int heads);

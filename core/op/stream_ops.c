@@ -273,22 +273,35 @@ nino_tensor *nino_softmax(nino_stream *s, nino_tensor *x, float scale)
     return nino_stream_run(s, &c);
 }
 
+static nino_tensor *stream_attention(nino_stream *s, nino_tensor *q, nino_tensor *k, nino_tensor *v,
+                                     int heads, float scale, nino_tensor *bias, bool is_causal)
+{
+    nino_op_call c = { .d = { .op = NINO_OP_ATTENTION, .n_src = bias ? 4 : 3 },
+                       .src = { q, k, v, bias } };
+    c.d.attr.heads = heads;
+    c.d.attr.is_causal = is_causal;
+    c.d.attr.keeps_scores = s->keeps_scores;
+    const double depth = heads > 0 ? (double) nino_dim(q, -1) / heads : 0;
+    c.d.attr.scale = scale != 0 ? scale : depth > 0 ? (float) (1 / __builtin_sqrt(depth)) : 0;
+    return nino_stream_run(s, &c);
+}
+
 nino_tensor *nino_attention(nino_stream *s, nino_tensor *q, nino_tensor *k, nino_tensor *v,
                             int heads, float scale)
 {
-    return nino_attention_bias(s, q, k, v, heads, scale, NULL);
+    return stream_attention(s, q, k, v, heads, scale, NULL, false);
 }
 
 nino_tensor *nino_attention_bias(nino_stream *s, nino_tensor *q, nino_tensor *k, nino_tensor *v,
                                  int heads, float scale, nino_tensor *bias)
 {
-    nino_op_call c = { .d = { .op = NINO_OP_ATTENTION, .n_src = bias ? 4 : 3 },
-                       .src = { q, k, v, bias } };
-    c.d.attr.heads = heads;
-    c.d.attr.keeps_scores = s->keeps_scores;
-    const double depth = heads > 0 ? (double) nino_dim(q, -1) / heads : 0;
-    c.d.attr.scale = scale != 0 ? scale : depth > 0 ? (float) (1 / __builtin_sqrt(depth)) : 0;
-    return nino_stream_run(s, &c);
+    return stream_attention(s, q, k, v, heads, scale, bias, false);
+}
+
+nino_tensor *nino_attention_causal(nino_stream *s, nino_tensor *q, nino_tensor *k, nino_tensor *v,
+                                   int heads, nino_tensor *bias)
+{
+    return stream_attention(s, q, k, v, heads, 0, bias, true);
 }
 
 nino_tensor *nino_rope(nino_stream *s, nino_tensor *x, nino_tensor *table, int heads)

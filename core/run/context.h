@@ -79,6 +79,8 @@ void nino_ctx_keep_paces(nino_ctx *ctx);
 void nino_ctx_drop_object(nino_ctx *ctx, nino_port_type type, nino_hash key);
 void nino_ctx_each_object(nino_ctx *ctx, void (*fn)(void *priv, const nino_value *v), void *priv);
 char **nino_ctx_list_models(const nino_ctx *ctx, const char *kind);
+nino_status nino_ctx_find_model(const nino_ctx *ctx, const char *const *kinds, nino_fits_fn *fits,
+                                const char *what, const char **kind, char **name, nino_error *err);
 nino_backend *nino_ctx_backend(nino_ctx *ctx);
 nino_monitor *nino_ctx_monitor(nino_ctx *ctx);
 const nino_log *nino_ctx_log(const nino_ctx *ctx);

@@ -86,7 +86,10 @@ size_t nino_ctx_check_graph(const nino_ctx *ctx, const nino_settings *s, nino_gr
                             void (*report)(void *priv, const nino_issue *issue), void *priv)
 {
     nino_ctx view = {
-        .services = ctx->services, .log = ctx->log, .own = (nino_settings *) s, .is_taken = false
+        .services = ctx->services,
+        .log = ctx->log,
+        .found = ctx->found,
+        .own = (nino_settings *) s,
     };
     pthread_mutex_init(&view.lock, NULL);
     const size_t n = nino_graph_check(g, &view, report, priv);
@@ -182,7 +185,9 @@ nino_ctx *nino_ctx_create_with(const nino_ctx_params *p, const struct nino_serve
     nino_gate_init(&ctx->gate);
     pthread_mutex_init(&ctx->lock, NULL);
     pthread_cond_init(&ctx->changed, NULL);
-    if (ctx_open_parts(ctx, p, err))
+    if (!(ctx->found = nino_found_create()))
+        nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
+    if (!ctx->found || ctx_open_parts(ctx, p, err))
         nino_ctx_destroy(&ctx);
     return ctx;
 }
@@ -254,6 +259,7 @@ void nino_ctx_unref(nino_ctx *ctx)
     pthread_cond_destroy(&ctx->changed);
     pthread_mutex_destroy(&ctx->lock);
     nino_settings_destroy(&ctx->own);
+    nino_found_destroy(&ctx->found);
     free(ctx->temp_dir);
     free(ctx->cache_dir);
     free(ctx->steps_dir);

@@ -24,6 +24,8 @@ typedef struct kept_object {
     uint64_t used;
 } kept_object;
 
+typedef struct nino_found nino_found; // find_model.c: which files fit
+
 struct nino_ctx {
     const nino_services *services; // first: nodes find it there
     nino_log log;
@@ -36,6 +38,7 @@ struct nino_ctx {
     nino_backend *backend;
     nino_results *results;
     char *temp_dir, *preview_path;
+    nino_found *found;
     nino_settings *own; // of checks, and of jobs that say nothing else
     nino_steps_opt steps;
     char *steps_dir; // NULL: there is no place for them
@@ -69,3 +72,10 @@ extern const nino_server_ops nino_ctx_control;
 void nino_ctx_start_sampler(nino_ctx *ctx);
 // Gives up every kept model, file and tokenizer.
 void nino_ctx_drop_kept(nino_ctx *ctx);
+nino_found *nino_found_create(void); // NULL: no memory
+void nino_found_destroy(nino_found **f);
+// services.c: kind/name below the folders of that kind, the first that has it; what an open file is
+// told from others by.
+nino_status nino_ctx_open_kind(const nino_ctx *ctx, const char *kind, const char *name, int *fd,
+                               nino_error *err);
+nino_status nino_ctx_file_id(int fd, const char *name, nino_hash *out, nino_error *err);

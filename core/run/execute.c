@@ -145,8 +145,7 @@ static nino_status value_text(const nino_value *v, char *buf, size_t size, const
     }
 }
 
-// Parameters whose values come through links are only known now.
-static nino_status link_params(run_state *rs, const nino_gnode *n, int turn, nino_error *err)
+nino_status nino_exec_link_params(run_state *rs, const nino_gnode *n, int turn, nino_error *err)
 {
     for (int k = 0; n->def->params && n->def->params[k].key; k++) {
         const nino_param *p = &n->def->params[k];
@@ -300,9 +299,11 @@ static void tell_once(run_state *rs, uint64_t load_ns, uint64_t pause_ns)
 static nino_status run_turn(run_state *rs, const nino_gnode *n, node_state *s, int turn,
                             node_run *r, nino_error *err)
 {
-    nino_status st = execute_gather(rs, n, turn, r->in, err);
-    if (st == NINO_OK)
-        st = link_params(rs, n, turn, err);
+    nino_status st = n->given[0] ? NINO_OK : execute_gather(rs, n, turn, r->in, err);
+    if (st == NINO_OK && !n->given[0])
+        st = nino_exec_link_params(rs, n, turn, err);
+    if (st == NINO_OK && rs->x->n_shards)
+        st = nino_share_cut(rs, (int) (n - rs->x->g->nodes), r, err);
     if (st)
         return st;
     capture(rs, n, "input", r->in, n->def->inputs, 0);
@@ -318,6 +319,8 @@ static nino_status run_turn(run_state *rs, const nino_gnode *n, node_state *s, i
     tell_once(rs, load_ns, pause_ns);
     if (st == NINO_OK && !rs->x->is_plan)
         nino_loader_tell(&r->base, (double) (nino_now_ns() - begin) * 1e-9, tell_line, r);
+    if (st == NINO_OK && rs->x->n_shards)
+        st = nino_share_tag(rs, (int) (n - rs->x->g->nodes), err);
     if (st == NINO_ERR_NOMEM && !rs->x->is_plan)
         nino_shortage_tell(&r->base, tell_help, r);
     capture(rs, n, "output", s->out, n->def->outputs, (double) (nino_now_ns() - begin) * 1e-9);
@@ -393,6 +396,7 @@ static nino_status run_node(run_state *rs, int i, nino_error *err)
     const nino_status st = run_turns(rs, n, s, &r, err);
     if (st == NINO_OK && !s->is_volatile)
         nino_results_put(nino_ctx_results(x->ctx), s->key, s->out, s->n_out, &r.shown);
+    nino_share_release(&r);
     nino_shown_release(&r.shown);
     free(profile);
     x->step = x->n_steps = 0;
@@ -413,7 +417,7 @@ static nino_status settle_late(run_state *rs, int *k, nino_error *err)
     const int turns = count_param_turns(rs, n);
     nino_exec_late_begin(rs, i);
     for (int t = 0; t < turns; t++) {
-        const nino_status st = link_params(rs, n, t, err);
+        const nino_status st = nino_exec_link_params(rs, n, t, err);
         if (st) {
             nino_error_in_node(err, n);
             return st;
@@ -429,21 +433,28 @@ static nino_status run_one(run_state *rs, int k, nino_error *err)
     nino_exec *x = rs->x;
     const int i = x->g->order[k];
     const nino_gnode *n = &x->g->nodes[i];
-    const bool runs = rs->node[i].what == NODE_RUN;
-    nino_status st = NINO_OK;
+    const bool is_new = rs->node[i].what == NODE_RUN;
+    bool runs = is_new;
+    nino_error e = { 0 };
+    nino_status st = is_new && x->n_shards ? nino_share_decide(rs, i, &runs, &e) : NINO_OK;
     char name[160];
-    snprintf(name, sizeof(name), "%.60s %.80s%s", n->id, n->class_type, runs ? "" : " (cached)");
+    snprintf(name, sizeof(name), "%.60s %.80s%s", n->id, n->class_type,
+             runs     ? ""
+             : is_new ? " (another part)"
+                      : " (cached)");
     nino_scope_begin(x->stream, NINO_EV_NODE, name, (uint32_t) k, x->n_nodes);
     if (x->profile)
         nino_profile_log_begin(x->profile, n->id, n->class_type, !runs);
-    if (runs)
+    if (st && err)
+        *err = e;
+    else if (runs)
         st = run_node(rs, i, err);
     if (x->profile)
         nino_profile_log_end(x->profile);
     nino_scope_end(x->stream);
     if (x->node_index <= (uint32_t) k) // it goes back for nodes that had to wait
         x->node_index = (uint32_t) k + 1;
-    if (runs)
+    if (is_new)
         nino_exec_drop_uses(rs, i);
     if (!rs->node[i].pending)
         clear_outputs(&rs->node[i]);
@@ -464,7 +475,8 @@ static nino_status run_nodes(run_state *rs, nino_error *err)
             return nino_fail(err, NINO_ERR_CANCELLED, "", "cancelled");
         if (s->is_done || s->what == NODE_MAYBE) {
             k++;
-        } else if (s->what == NODE_RUN && x->g->nodes[i].decides_late && !s->is_settled) {
+        } else if (s->what == NODE_RUN && x->g->nodes[i].decides_late && !s->is_settled &&
+                   !(x->n_shards && nino_share_waits(rs, i))) {
             st = settle_late(rs, &k, err);
         } else {
             st = run_one(rs, k++, err);

@@ -2,6 +2,7 @@
 #pragma once
 #include "core/base/eta.h"
 #include "core/run/context.h"
+#include "core/run/parts.h"
 #include "core/workflow/workflow.h"
 #include "core/run/run_profile_priv.h"
 
@@ -20,6 +21,9 @@ typedef struct nino_exec {
     // What output nodes were given; NULL: nobody wants it.
     void (*keep)(void *priv, const char *node, nino_value *v);
     void *priv;
+    // n_shards > 0: it is part `shard`, from 1, of so many; what it computes goes into `parts`.
+    int shard, n_shards;
+    nino_parts *parts;
     bool no_files;     // nodes that only write do not run
     bool is_anew;      // results of earlier runs are not used
     uint32_t switched; // policies, as in nino_profile

@@ -49,14 +49,16 @@ static nino_status execute_decide_make_key(run_state *rs, int i, nino_error *err
     if (!h)
         return nino_fail(err, NINO_ERR_NOMEM, n->id, "out of memory");
     nino_status st = NINO_OK;
-    const int32_t precision = rs->x->precision;
-    nino_hasher_add(h, &precision, sizeof(precision));
+    const bool is_part = nino_share_may_begin(rs, i);
+    const int32_t how[] = { rs->x->precision, is_part ? rs->x->shard : 0,
+                            is_part ? rs->x->n_shards : 0 };
+    nino_hasher_add(h, how, sizeof(how));
     if (rs->x->switched) // some of them change how results are rounded
         nino_hasher_add(h, &rs->x->switched, sizeof(rs->x->switched));
     execute_decide_hash_text(h, n->def->key);
     if (n->def->is_output) // what it wrote is in a folder
         execute_decide_hash_text(h, nino_ctx_output_dir(rs->x->ctx));
-    if (n->given[0]) { // that alone decides
+    if (n->given[0] && (n->given_key.lo || n->given_key.hi)) { // that alone decides
         nino_hasher_add(h, &n->given_key, sizeof(n->given_key));
         rs->node[i].key = nino_hasher_finish(&h);
         return NINO_OK;
@@ -103,6 +105,8 @@ typedef void (*link_fn)(run_state *rs, nino_link l);
 static void each_source(run_state *rs, int i, link_fn ports, link_fn params)
 {
     const nino_gnode *n = &rs->x->g->nodes[i];
+    if (n->given[0])
+        return;
     for (int k = 0; n->def->inputs && n->def->inputs[k].key; k++)
         if (nino_exec_source(rs, i, k).node >= 0)
             ports(rs, n->ports[k]);

@@ -22,6 +22,7 @@ typedef struct node_state {
     bool is_settled;  // a node that decides late has decided
     uint64_t untaken; // input ports that it does not look at
     bool is_volatile; // never from the cache, never into it
+    nino_share share; // what of it this run has, if it is a part of several
 } node_state;
 
 typedef struct run_state {
@@ -33,7 +34,8 @@ typedef struct run_state {
 typedef struct node_run {
     nino_run base; // first: nino_run_output() gets back to here
     nino_exec *x;
-    nino_value *in[MAX_PORTS]; // of this turn
+    nino_value *in[MAX_PORTS];  // of this turn
+    nino_value *cut[MAX_PORTS]; // of them, what was made for it: parts of batches
     nino_shown shown;
 } node_run;
 
@@ -54,3 +56,22 @@ void nino_exec_late_begin(run_state *rs, int i);
 void nino_exec_late_takes(run_state *rs, int i);
 int nino_exec_late_end(run_state *rs, int k);
 nino_status nino_exec_decide(run_state *rs, nino_error *err);
+
+// ---- share.c: runs that are parts
+// Whether node i, or one before it, is such that a batch may begin to be shared out there: then its
+// results may be a part. Sources first.
+bool nino_share_may_begin(run_state *rs, int i);
+// Sets what node i has of its results: all, a part, nothing (then *runs is false).
+nino_status nino_share_decide(run_state *rs, int i, bool *runs, nino_error *err);
+// Whether a node that decides late cannot be asked here.
+bool nino_share_waits(const run_state *rs, int i);
+// Inputs of the node's part, in r->in; and what it made of them is said to be a part.
+nino_status nino_share_cut(run_state *rs, int i, node_run *r, nino_error *err);
+nino_status nino_share_tag(run_state *rs, int i, nino_error *err);
+void nino_share_release(node_run *r);
+// The results of node i are for the run that joins the parts.
+nino_status nino_share_keep(run_state *rs, int i, nino_error *err);
+
+// ---- execute.c
+// Parameters whose values come through links are only known now.
+nino_status nino_exec_link_params(run_state *rs, const nino_gnode *n, int turn, nino_error *err);

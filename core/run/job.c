@@ -10,6 +10,7 @@
 #include "core/base/vars.h"
 #include "core/run/job_priv.h"
 #include "core/run/execute.h"
+#include "core/run/execute_priv.h"
 #include <ninodes/job.h>
 
 #define STAGED 256 // events that wait() has taken and poll() has not
@@ -182,6 +183,28 @@ static void keep_result(void *priv, const char *node, nino_value *v)
     pthread_mutex_unlock(&job->lock);
 }
 
+// All of it, or what falls to this job where several do it.
+static nino_status run_part(nino_job *job, nino_exec *x, nino_error *err)
+{
+    const nino_job_options *o = &job->settings->o;
+    nino_status st = NINO_OK;
+    char *path = NULL;
+    if (o->parts_dir && !o->n_shards)
+        st = nino_parts_give(o->parts_dir, job->g, x->prompt_json, nino_ctx_log(job->ctx), err);
+    if (st || !o->n_shards || !o->parts_dir)
+        return st ? st : nino_exec_run(x, err);
+    x->shard = o->shard;
+    x->n_shards = o->n_shards;
+    if (!(x->parts = nino_parts_create()))
+        return nino_fail(err, NINO_ERR_NOMEM, job->g->name, "out of memory");
+    if (!(st = nino_exec_run(x, err)) &&
+        !(st = nino_parts_save(x->parts, o, x->prompt_json, job->ctx, &path, err)))
+        nino_exec_show_path(x, "", path);
+    nino_parts_destroy(&x->parts);
+    free(path);
+    return st;
+}
+
 static nino_status run_graph(nino_job *job, nino_error *err)
 {
     nino_exec x = { .ctx = job->ctx,
@@ -218,7 +241,7 @@ static nino_status run_graph(nino_job *job, nino_error *err)
     x.profile = &profile;
     x.stream = nino_stream_create(&sp, err);
     if (x.stream)
-        st = nino_exec_run(&x, err);
+        st = run_part(job, &x, err);
     nino_stream_destroy(&x.stream);
     nino_backend_set_switched(sp.backend, 0);
     nino_ctx_keep_ceilings(job->ctx);
@@ -322,6 +345,10 @@ static nino_status job_prepare(nino_job *job, nino_ctx *ctx, nino_graph *g,
     if (!(job->settings = nino_ctx_settings_with(ctx, &own, err)))
         return NINO_ERR_NOMEM;
     job->precision = nino_precision_of(job->settings->o.precision);
+    const nino_gnode *undrawn = job->settings->o.parts_dir ? nino_graph_undrawn(g) : NULL;
+    if (undrawn)
+        return nino_fail_kind(err, NINO_ERR_ARG, "seed", undrawn->id,
+                              "each part would draw another seed: it needs a number (--seed N)");
     if (!(job->g = nino_graph_copy(g, &e)) ||
         nino_graph_draw_seeds(job->g, nino_services_of(ctx)->log(ctx), &e) ||
         nino_ctx_check_graph(ctx, job->settings, job->g, nino_first_issue, &e)) {
@@ -329,7 +356,11 @@ static nino_status job_prepare(nino_job *job, nino_ctx *ctx, nino_graph *g,
             *err = e;
         return e.code;
     }
-    const char *trace = job->settings->o.trace_path;
+    const nino_job_options *s = &job->settings->o;
+    if (s->n_shards && (s->shard < 1 || s->shard > s->n_shards))
+        return nino_fail(err, NINO_ERR_ARG, "shard", "there is no part %d of %d", s->shard,
+                         s->n_shards);
+    const char *trace = s->trace_path;
     return trace ? nino_place_check(trace, err) : NINO_OK;
 }
 

@@ -162,6 +162,8 @@ nino_status nino_graph_plan(nino_ctx *ctx, nino_graph *g, const char *profile,
         prof = nino_ctx_backend(ctx)->profile;
     else if ((st = nino_profile_load(profile, &prof, &e)))
         goto end;
+    prof.gemm = nino_ctx_backend(ctx)->profile.gemm; // as asked for, wherever it is to run
+    prof.has_blas = nino_ctx_backend(ctx)->profile.has_blas;
     if (!(x.g = nino_graph_copy(g, &e)) || nino_graph_check(x.g, ctx, plan_graph_first_error, &e)) {
         st = e.code;
         goto end;

@@ -36,6 +36,7 @@ const nino_services nino_ctx_services = {
     .drop_object = nino_ctx_drop_object,
     .each_object = nino_ctx_each_object,
     .list_models = nino_ctx_list_models,
+    .find_model = nino_ctx_find_model,
     .monitor = nino_ctx_monitor,
     .log = nino_ctx_log,
     .trim = nino_ctx_trim,
@@ -74,9 +75,8 @@ static nino_status open_picture(const nino_ctx *ctx, const char *kind, const cha
     return st;
 }
 
-// Opens kind/name below the folders of that kind, the first that has it.
-static nino_status open_kind(const nino_ctx *ctx, const char *kind, const char *name, int *fd,
-                             nino_error *err)
+nino_status nino_ctx_open_kind(const nino_ctx *ctx, const char *kind, const char *name, int *fd,
+                               nino_error *err)
 {
     if (!strcmp(kind, "input") || !strcmp(kind, "output"))
         return open_picture(ctx, kind, name, fd, err);
@@ -100,7 +100,7 @@ nino_status nino_ctx_check_file(const nino_ctx *ctx, const char *kind, const cha
                                 nino_error *err)
 {
     int fd = -1;
-    const nino_status st = open_kind(ctx, kind, name, &fd, err);
+    const nino_status st = nino_ctx_open_kind(ctx, kind, name, &fd, err);
     if (st == NINO_OK)
         close(fd);
     return st;
@@ -108,10 +108,10 @@ nino_status nino_ctx_check_file(const nino_ctx *ctx, const char *kind, const cha
 
 nino_status nino_ctx_open_input(nino_ctx *ctx, const char *name, int *fd, nino_error *err)
 {
-    return open_kind(ctx, "input", name, fd, err);
+    return nino_ctx_open_kind(ctx, "input", name, fd, err);
 }
 
-static nino_status file_id(int fd, const char *name, nino_hash *out, nino_error *err)
+nino_status nino_ctx_file_id(int fd, const char *name, nino_hash *out, nino_error *err)
 {
     struct stat sb;
     if (fstat(fd, &sb))
@@ -127,10 +127,10 @@ nino_status nino_ctx_identity(nino_ctx *ctx, const char *kind, const char *name,
 {
     int fd = -1;
     nino_hash id;
-    nino_status st = open_kind(ctx, kind, name, &fd, err);
+    nino_status st = nino_ctx_open_kind(ctx, kind, name, &fd, err);
     if (st)
         return st;
-    if ((st = file_id(fd, name, &id, err)) == NINO_OK)
+    if ((st = nino_ctx_file_id(fd, name, &id, err)) == NINO_OK)
         nino_hasher_add(h, &id, sizeof(id));
     close(fd);
     return st;
@@ -151,10 +151,10 @@ nino_status nino_ctx_open_model(nino_ctx *ctx, const char *kind, const char *nam
 {
     int fd = -1;
     nino_hash id = { 0 };
-    nino_status st = open_kind(ctx, kind, name, &fd, err);
+    nino_status st = nino_ctx_open_kind(ctx, kind, name, &fd, err);
     if (st)
         return st;
-    if ((st = file_id(fd, name, &id, err))) {
+    if ((st = nino_ctx_file_id(fd, name, &id, err))) {
         close(fd);
         return st;
     }

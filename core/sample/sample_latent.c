@@ -104,7 +104,7 @@ static nino_status enter_model(sampling *s, nino_array **last, nino_error *err)
     nino_array *first = NULL;
     if (model) {
         memcpy(model->data, s->node->data, model->bytes);
-        if (!is_zero(model))
+        if (s->p->part.has_values || !is_zero(model))
             nino_latent_process_in(r->guider->model->format, nino_array_f32(model),
                                    r->batch * r->cells, 1);
         first = nino_array_to_channels_first(model);
@@ -395,12 +395,14 @@ static nino_status make_noise(sampling *s, nino_error *err)
     const nino_guide_run *r = &s->run;
     const int64_t item = r->channels * r->cells;
     s->mask_noise = s->noise;
-    if (!s->p->noise.is_disabled)
-        nino_noise_fill(s->p->noise.seed, s->noise, r->batch, item, s->p->batch_index);
+    if (!s->p->noise.is_disabled && !nino_noise_fill_part(s->p->noise.seed, s->noise, r->batch,
+                                                          item, s->p->batch_index, &s->p->part))
+        return sample_latent_no_memory(err);
     if (s->mask && nino_sampler_get(s->p->sampler->id)->has_own_mask_noise) {
-        if (!(s->mask_noise = malloc(r->count * sizeof(float))))
+        if (!(s->mask_noise = malloc(r->count * sizeof(float))) ||
+            !nino_noise_fill_part(s->p->noise.seed + 1, s->mask_noise, r->batch, item, NULL,
+                                  &s->p->part))
             return sample_latent_no_memory(err);
-        nino_noise_fill(s->p->noise.seed + 1, s->mask_noise, r->batch, item, NULL);
     }
     return NINO_OK;
 }
@@ -422,11 +424,14 @@ static nino_status run_sampler(sampling *s, nino_error *err)
     tell_times(s);
     const bool is_plan = nino_stream_is_plan(r->s);
     const float first = p->sigmas[0], end = p->sigmas[p->n_sigmas - 1];
+    const int64_t item = r->channels * r->cells;
     const nino_sampler_run run = { .ms = r->sampling,
                                    .denoise = denoise,
                                    .denoise_priv = s,
                                    .x = s->x,
                                    .count = is_plan ? 1 : (int64_t) r->count,
+                                   .whole = is_plan ? 0 : p->part.total * item,
+                                   .at = p->part.first * item,
                                    .sigmas = p->sigmas,
                                    .n_sigmas = p->n_sigmas,
                                    .seed = p->noise.seed,

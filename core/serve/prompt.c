@@ -183,20 +183,10 @@ static void unjoin(nino_serve *s, const serve_record *r)
         }
 }
 
-static void queued(nino_serve *s, void *what, const nino_control_reply *reply)
+void serve_prompt_queued(serve_record *r)
 {
-    serve_record *r = what;
     nino_serve_call *c = r->call;
     r->call = NULL;
-    if (!reply || reply->err.code) {
-        if (c && reply)
-            serve_fail(c, reply->err.code == NINO_ERR_NOMEM ? 500 : 400, "invalid_prompt", "%s%s%s",
-                       reply->err.where, *reply->err.where ? ": " : "", reply->err.msg);
-        else if (c)
-            serve_fail(c, 503, "no_worker", "the worker has gone; try again");
-        unjoin(s, r);
-        return;
-    }
     if (!c)
         return;
     snprintf(c->prompt_id, sizeof(c->prompt_id), "%s", r->prompt_id);
@@ -206,13 +196,35 @@ static void queued(nino_serve *s, void *what, const nino_control_reply *reply)
             serve_images_done(c, r);
         return;
     }
-    const double number = r->job ? r->number : r->number * (double) reply->job;
     nino_buf_clear(&c->body);
     nino_buf_addc(&c->body, '{');
     serve_text(&c->body, "prompt_id", r->prompt_id);
-    serve_number(&c->body, "number", number);
+    serve_number(&c->body, "number", r->number);
     nino_buf_adds(&c->body, ",\"node_errors\":{}}");
     serve_reply_json(c, 200);
+}
+
+static void queued(nino_serve *s, void *what, const nino_control_reply *reply)
+{
+    serve_record *r = what;
+    if (!reply || reply->err.code) {
+        nino_serve_call *c = r->call;
+        r->call = NULL;
+        if (c && reply)
+            serve_fail(c, reply->err.code == NINO_ERR_NOMEM ? 500 : 400, "invalid_prompt", "%s%s%s",
+                       reply->err.where, *reply->err.where ? ": " : "", reply->err.msg);
+        else if (c)
+            serve_fail(c, 503, "no_worker", "the worker has gone; try again");
+        unjoin(s, r);
+        return;
+    }
+    if (r->job) { // the queue was faster
+        serve_prompt_queued(r);
+        return;
+    }
+    const nino_queue *q = nino_control_queue(s->attach);
+    r->taken = reply->job;
+    r->after = q ? q->version : 0;
 }
 
 void serve_call_gone(nino_serve_call *c)
@@ -339,7 +351,7 @@ static void add_state(nino_buf *b, const nino_serve *s, const char *key, nino_qu
     serve_key(b, key);
     nino_buf_addc(b, '[');
     for (const serve_record *r = s->records; r; r = r->next)
-        if (r->state == state)
+        if (serve_record_state(r) == state)
             serve_record_queue_json(b, r);
     nino_buf_addc(b, ']');
 }

@@ -50,11 +50,18 @@ serve_record *serve_record_of_job(const nino_serve *s, uint64_t job)
     return r;
 }
 
+nino_queue_state serve_record_state(const serve_record *r)
+{
+    if (r->state < NINO_QUEUE_DONE || r->is_told_end)
+        return r->state;
+    return r->is_started ? NINO_QUEUE_RUNNING : NINO_QUEUE_WAITING;
+}
+
 size_t serve_waiting(const nino_serve *s)
 {
     size_t n = 0;
     for (const serve_record *r = s->records; r; r = r->next)
-        n += r->state == NINO_QUEUE_WAITING || r->state == NINO_QUEUE_RUNNING;
+        n += serve_record_state(r) <= NINO_QUEUE_RUNNING;
     return n;
 }
 

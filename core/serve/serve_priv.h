@@ -38,6 +38,8 @@ typedef struct serve_record serve_record;
 struct serve_record {
     serve_record *next;
     uint64_t job; // 0: not queued yet
+    // While it joins: the job that the worker made of it, and the version of the queue known then.
+    uint64_t taken, after;
     char prompt_id[MAX_ID + 1], client[MAX_ID + 1];
     double number;
     nino_queue_state state;
@@ -71,6 +73,9 @@ void serve_record_texts(serve_record *r, const nino_queue_job *q);
 void serve_outputs_of(nino_buf *b, const serve_record *r, const char *node);
 void serve_record_queue_json(nino_buf *b, const serve_record *r);
 void serve_record_history_json(nino_buf *b, const serve_record *r);
+// As clients see it: what has ended runs, or waits, until that was told, so that a prompt is always
+// in the queue or in the history.
+nino_queue_state serve_record_state(const serve_record *r);
 size_t serve_waiting(const nino_serve *s); // jobs that run or wait
 
 // ---- the server --------------------------------------------------------------------------------
@@ -212,6 +217,8 @@ void serve_static(nino_serve_call *c, const char *rest);
 void serve_images_done(nino_serve_call *c, const serve_record *r);
 // Checks a workflow. False: answered, with all that is wrong.
 bool serve_check_workflow(nino_serve_call *c, const char *text, size_t len);
+// Answers who has queued it, if they still wait for that.
+void serve_prompt_queued(serve_record *r);
 // Queues a workflow for a call; *r becomes NULL. text: {"prompt": ..., "extra_data": ...}.
 void serve_queue_workflow(nino_serve_call *c, serve_record **r, const char *text, size_t len,
                           int position);

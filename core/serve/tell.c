@@ -313,6 +313,35 @@ static void take_state(nino_serve *s, serve_record *r, const nino_queue_job *q)
             serve_record_show(s, r, "", "", q->outputs[i]);
 }
 
+// Taken off the list: clients see that it is gone.
+static void record_gone(nino_serve *s, serve_record *r)
+{
+    if (r->state < NINO_QUEUE_DONE) {
+        r->state = NINO_QUEUE_CANCELLED;
+        answer_waiting(s, r);
+    }
+    serve_record_destroy(&r);
+}
+
+// Who queued them is told; also of those that came and went between two messages of the worker.
+static void answer_joined(nino_serve *s, const nino_queue *q)
+{
+    for (serve_record *r = s->records; r; r = r->next)
+        if (r->taken && r->call)
+            serve_prompt_queued(r);
+    for (serve_record **at = &s->joining; *at;) {
+        serve_record *r = *at;
+        if (!r->taken || q->version <= r->after) {
+            at = &r->next;
+            continue;
+        }
+        *at = r->next;
+        r->number *= (double) r->taken;
+        serve_prompt_queued(r);
+        record_gone(s, r);
+    }
+}
+
 void serve_take_queue(nino_serve *s, const nino_queue *q)
 {
     if (!q || q->version == s->queue_version)
@@ -343,14 +372,11 @@ void serve_take_queue(nino_serve *s, const nino_queue *q)
         serve_record *r = old;
         old = r->next;
         serve_forget(s, r);
-        if (r->state < NINO_QUEUE_DONE) { // taken off the list: clients see that it is gone
-            r->state = NINO_QUEUE_CANCELLED;
-            answer_waiting(s, r);
-        }
         if (s->telling == r)
             s->telling = NULL;
-        serve_record_destroy(&r);
+        record_gone(s, r);
     }
+    answer_joined(s, q);
     for (serve_record *r = s->records; r; r = r->next) {
         const nino_control ask = { NINO_CONTROL_INIT, .cmd = NINO_CONTROL_WORKFLOW, .job = r->job };
         if (!r->prompt && !r->is_asked)
@@ -364,6 +390,8 @@ void serve_take_queue(nino_serve *s, const nino_queue *q)
 void serve_lost_worker(nino_serve *s)
 {
     s->telling = NULL;
+    for (serve_record *r = s->joining; r; r = r->next)
+        r->after = 0; // the next one counts anew
     for (serve_record *r = s->records; r; r = r->next) {
         r->has_died |= r->state == NINO_QUEUE_RUNNING;
         if (!r->prompt)

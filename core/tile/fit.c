@@ -236,8 +236,8 @@ static bool fits_tile(nino_stream *s, const nino_tile_fit *f, int tile, bool kee
             k.all_h = f->h;
             k.all_w = f->w;
         }
-        uint64_t n = 0; // what tiles of clips leave behind while others run is not walked
-        fits = nino_need_fits(s, run_once, &k, keeps_weights, k.is_clip ? NULL : &n);
+        uint64_t n = 0; // what tiles leave behind while others run is not walked, bands are all
+        fits = nino_need_fits(s, run_once, &k, keeps_weights, f->is_exact ? &n : NULL);
         *gather = n > *gather ? n : *gather;
     }
     return fits;

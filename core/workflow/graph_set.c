@@ -221,6 +221,19 @@ end:
 
 // ---- seeds that are drawn --------------------------------------------------------------------
 
+const nino_gnode *nino_graph_undrawn(const nino_graph *g)
+{
+    for (int i = 0; i < g->n_nodes; i++) {
+        const nino_gnode *n = &g->nodes[i];
+        for (const nino_param *p = n->def ? n->def->params : NULL; p && p->key; p++) {
+            const nino_json *v = nino_json_get(nino_json_get(n->json, "inputs"), p->key);
+            if (v && v->text && nino_param_is_random(p, v->text))
+                return n;
+        }
+    }
+    return NULL;
+}
+
 nino_status nino_graph_draw_seeds(nino_graph *g, const nino_log *log, nino_error *err)
 {
     nino_status st = NINO_OK;

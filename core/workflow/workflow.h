@@ -34,7 +34,7 @@ typedef struct nino_gnode {
     bool is_broken;         // has an error of its own
     // Outputs from memory (nino_graph_set_image()), in place of running it; [0] NULL: none.
     nino_value *given[NINO_MAX_GIVEN];
-    nino_hash given_key; // of their content
+    nino_hash given_key; // of their content; 0: they are what the node would have given
 } nino_gnode;
 
 struct nino_graph {
@@ -99,6 +99,8 @@ bool nino_graph_workflow_ascii(const nino_graph *g, char **out);
 nino_status nino_graph_parse(nino_graph *g, const char *text, size_t len, nino_error *err);
 // Puts a number in the place of each seed of -1, so that what is written down says what has run.
 nino_status nino_graph_draw_seeds(nino_graph *g, const nino_log *log, nino_error *err);
+// A node with a seed that is still to be drawn; NULL: none.
+const nino_gnode *nino_graph_undrawn(const nino_graph *g);
 // A copy; values from memory are shared, all else is its own.
 nino_graph *nino_graph_copy(nino_graph *g, nino_error *err);
 

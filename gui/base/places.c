@@ -37,3 +37,12 @@ char *nino_place_of_catalogues(void)
         return g_steal_pointer(&beside);
     return g_build_filename(dir, NINO_DATA_FROM_BIN, "locale", NULL);
 }
+
+char *nino_place_of_command(void)
+{
+    g_autofree char *dir = program_folder();
+    g_autofree char *beside = g_build_filename(dir, "ninodes", NULL);
+    if (g_file_test(beside, G_FILE_TEST_IS_EXECUTABLE))
+        return g_steal_pointer(&beside);
+    return g_find_program_in_path("ninodes");
+}

@@ -6,3 +6,5 @@
 char *nino_place(const char *folder, const char *name);
 // The translations.
 char *nino_place_of_catalogues(void);
+// The command `ninodes`; NULL: it is neither beside the program nor in PATH. g_free().
+char *nino_place_of_command(void);

@@ -485,6 +485,7 @@ static void nino_canvas_init(NinoCanvas *c)
     gtk_accessible_update_property(GTK_ACCESSIBLE(c), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Workflow canvas"), -1);
     nino_canvas_add_input(c);
+    nino_canvas_take_items(c);
 }
 
 GtkWidget *nino_canvas_new(void) { return g_object_new(NINO_TYPE_CANVAS, NULL); }

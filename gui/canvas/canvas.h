@@ -36,8 +36,16 @@ void nino_canvas_clear_issues(NinoCanvas *c);
 // what is inside. Nodes that load a picture show it by themselves (nino_editors_set_folders()).
 void nino_canvas_set_picture(NinoCanvas *c, const char *node_id, GdkTexture *picture);
 
-// Adds a node where nothing lies, and selects it.
-void nino_canvas_add_class(NinoCanvas *c, const char *class_name);
+// What can be added: a class of nodes, or "CLASS\nINPUT\nFILE", its loader with a model. Values of this
+// type can be dropped on the canvas.
+typedef char NinoCanvasItem;
+#define NINO_TYPE_CANVAS_ITEM (nino_canvas_item_get_type())
+GType nino_canvas_item_get_type(void);
+// Adds it where nothing lies, and selects it.
+void nino_canvas_add_item(NinoCanvas *c, const NinoCanvasItem *item);
+// The files of the model folders (NinoSearchItem): their keys are such items, the detail is the loader's
+// title, and the terms are the folder's name.
+GPtrArray *nino_canvas_models(void);
 
 // Scrolls to the node, selects it and gives it the focus; "57:41" enters the subgraph. FALSE: there
 // is none.

@@ -157,25 +157,6 @@ void nino_canvas_open_search(NinoCanvas *c, double sx, double sy, const char *ty
         sy);
 }
 
-// In the middle of what is seen, below what lies there already.
-void nino_canvas_add_class(NinoCanvas *c, const char *class_name)
-{
-    const nino_node_def *def = nino_node_find(class_name, NULL);
-    double w, h;
-    if (!def || !c->doc)
-        return;
-    nino_document_default_size(def, &w, &h);
-    h += NINO_NODE_TITLE;
-    AddAt *at = new_place(c, c->view.width / 2.0, c->view.height / 2.0);
-    at->x -= w / 2;
-    at->y -= h / 2;
-    graphene_rect_t place = GRAPHENE_RECT_INIT((float) at->x, (float) at->y, (float) w, (float) h);
-    while (!is_canvas_add_free(c, &place))
-        place.origin.y += APART;
-    at->y = place.origin.y;
-    canvas_add_add(c, def, NULL, NULL);
-}
-
 // ---- models ----------------------------------------------------------------------------------
 
 static int n_files(const nino_node_def *def)
@@ -225,18 +206,66 @@ static void offer_models(GPtrArray *items, const char *folder)
     }
 }
 
-void nino_canvas_open_models(NinoCanvas *c)
+GPtrArray *nino_canvas_models(void)
 {
     GPtrArray *items = g_ptr_array_new_with_free_func(nino_search_item_free);
     g_autoptr(GHashTable) done = g_hash_table_new(g_str_hash, g_str_equal);
-    const double x = c->view.width / 2.0, y = c->view.height / 3.0;
     for (const nino_node_def *const *d = nino_node_defs; *d; d++)
         for (const nino_param *p = (*d)->params; p && p->key; p++)
             if (p->type == NINO_FILE && strcmp(p->folder, "input") != 0 &&
-                g_hash_table_add(done, (gpointer) p->folder))
+                strcmp(p->folder, "output") != 0 && g_hash_table_add(done, (gpointer) p->folder))
                 offer_models(items, p->folder);
+    return items;
+}
+
+void nino_canvas_open_models(NinoCanvas *c)
+{
+    const double x = c->view.width / 2.0, y = c->view.height / 3.0;
     new_place(c, x, y);
-    nino_canvas_show_popover(c, nino_search_new(_("Add a model"), items, on_model, c), x, y);
+    nino_canvas_show_popover(
+        c, nino_search_new(_("Add a model"), nino_canvas_models(), on_model, c), x, y);
+}
+
+// ---- from a list beside the canvas -----------------------------------------------------------
+
+// Its own type, so that no text of another program is taken for one.
+G_DEFINE_BOXED_TYPE(NinoCanvasItem, nino_canvas_item, g_strdup, g_free)
+
+// In the middle of what is seen, below what lies there already.
+void nino_canvas_add_item(NinoCanvas *c, const char *key)
+{
+    g_autofree char *class_name = g_strndup(key, strcspn(key, "\n"));
+    const nino_node_def *def = nino_node_find(class_name, NULL);
+    double w, h;
+    if (!def || !c->doc)
+        return;
+    nino_document_default_size(def, &w, &h);
+    h += NINO_NODE_TITLE;
+    AddAt *at = new_place(c, c->view.width / 2.0, c->view.height / 2.0);
+    at->x -= w / 2;
+    at->y -= h / 2;
+    graphene_rect_t place = GRAPHENE_RECT_INIT((float) at->x, (float) at->y, (float) w, (float) h);
+    while (!is_canvas_add_free(c, &place))
+        place.origin.y += APART;
+    at->y = place.origin.y;
+    (key[strlen(class_name)] ? on_model : on_class)(c, key);
+}
+
+static gboolean on_item_drop(GtkDropTarget *target, const GValue *value, double x, double y,
+                             gpointer canvas)
+{
+    (void) target;
+    const char *key = g_value_get_boxed(value);
+    new_place(canvas, x, y);
+    (strchr(key, '\n') ? on_model : on_class)(canvas, key);
+    return TRUE;
+}
+
+void nino_canvas_take_items(NinoCanvas *c)
+{
+    GtkDropTarget *drop = gtk_drop_target_new(NINO_TYPE_CANVAS_ITEM, GDK_ACTION_COPY);
+    g_signal_connect(drop, "drop", G_CALLBACK(on_item_drop), c);
+    gtk_widget_add_controller(GTK_WIDGET(c), GTK_EVENT_CONTROLLER(drop));
 }
 
 // ---- for a slot, without a pointer -----------------------------------------------------------

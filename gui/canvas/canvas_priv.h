@@ -115,6 +115,7 @@ void nino_canvas_add_actions(GtkWidgetClass *wc);
 void nino_canvas_open_search(NinoCanvas *c, double sx, double sy, const char *type,
                              gboolean from_output);
 void nino_canvas_open_slots(NinoCanvas *c);  // of the selected node, to add another one there
+void nino_canvas_take_items(NinoCanvas *c);  // that are dropped on it
 void nino_canvas_open_models(NinoCanvas *c); // to add one with the node that loads it
 void nino_canvas_open_connect(NinoCanvas *c);
 void nino_canvas_open_bend(NinoCanvas *c);

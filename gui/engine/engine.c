@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/i18n.h"
+#include "base/places.h"
 
 #define ATTACH_RETRY_MS 30
 #define DRAIN_BATCH 512
@@ -345,20 +346,6 @@ static void end_worker(NinoEngine *e)
 // ---- the process --------------------------------------------------------------------------------
 
 // The worker beside this program when run from a build or an install, else the one in PATH.
-char *nino_engine_program(void)
-{
-    char self[4096];
-    const ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    if (n > 0) {
-        self[n] = 0;
-        g_autofree char *dir = g_path_get_dirname(self);
-        g_autofree char *beside = g_build_filename(dir, "ninodes", NULL);
-        if (g_file_test(beside, G_FILE_TEST_IS_EXECUTABLE))
-            return g_steal_pointer(&beside);
-    }
-    return g_find_program_in_path("ninodes");
-}
-
 static char *ending(NinoEngine *e)
 {
     const char *words = e->words->str;
@@ -486,7 +473,7 @@ void nino_engine_start(NinoEngine *e)
         return;
     e->is_foreign = FALSE;
     e->was_started = TRUE;
-    g_autofree char *worker = nino_engine_program();
+    g_autofree char *worker = nino_place_of_command();
     if (!worker) {
         set_state(e, NINO_ENGINE_DEAD,
                   _("The program “ninodes” is neither beside this one nor in PATH"));

@@ -27,7 +27,6 @@ typedef struct NinoJob {
 G_DECLARE_FINAL_TYPE(NinoEngine, nino_engine, NINO, ENGINE, GObject)
 
 NinoEngine *nino_engine_new(void);
-char *nino_engine_program(void); // path of the command `ninodes`, or NULL; g_free()
 // Arguments for the worker; strings may be NULL. They count from its next start.
 void nino_engine_set_options(NinoEngine *e, const char *const *models, const char *input,
                              const char *output, const char *device, const char *object_info);

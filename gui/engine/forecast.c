@@ -5,6 +5,7 @@
 
 #include "engine/engine.h"
 #include "base/i18n.h"
+#include "base/places.h"
 
 #define EXIT_NO_FIT 6
 
@@ -50,7 +51,7 @@ void nino_plan_ask(const char *workflow, gsize len, const char *const *models, c
                    const char *device, GCancellable *cancellable, NinoPlanReady ready,
                    gpointer user)
 {
-    g_autofree char *program = nino_engine_program();
+    g_autofree char *program = nino_place_of_command();
     g_autoptr(GPtrArray) argv = g_ptr_array_new();
     g_ptr_array_add(argv, program ? program : (gpointer) "ninodes");
     g_ptr_array_add(argv, (gpointer) "plan");

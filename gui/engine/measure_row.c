@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/i18n.h"
+#include "base/places.h"
 
 typedef struct Row {
     NinoEngine *engine;
@@ -42,7 +43,7 @@ static void row_update(Row *r)
 
 static GSubprocess *spawn(const Row *r, gboolean is_measuring, GError **error)
 {
-    g_autofree char *program = nino_engine_program();
+    g_autofree char *program = nino_place_of_command();
     const char *argv[] = { program ? program : "ninodes", "devices", NULL, NULL, NULL, NULL };
     int n = 2;
     if (is_measuring)

@@ -384,6 +384,12 @@ static GtkWidget *kernel_table_make_bar(Table *t)
     gtk_box_append(GTK_BOX(bar), t->search);
     gtk_box_append(GTK_BOX(bar), t->by_shape);
     gtk_box_append(GTK_BOX(bar), t->by_work);
+    GtkWidget *page = gtk_button_new_with_label(_("Look into it"));
+    gtk_widget_set_tooltip_text(
+        page, _("The chosen kernel by itself: its peers, source, machine code, and a replay"));
+    gtk_actionable_set_action_target(GTK_ACTIONABLE(page), "s", "kernel");
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(page), "win.view");
+    gtk_box_append(GTK_BOX(bar), page);
     gtk_box_append(GTK_BOX(bar), t->count);
     return bar;
 }

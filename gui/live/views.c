@@ -6,6 +6,7 @@
 #define VIEWS(X) \
     X(timeline)      \
     X(kernel_table)  \
+    X(kernel)        \
     X(histogram)     \
     X(flame)         \
     X(memory)        \

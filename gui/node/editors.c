@@ -21,23 +21,42 @@ typedef struct Editor {
 } Editor;
 
 static struct {
-    char **models, *input;
+    char **models, *input, *output;
 } folders;
 
-void nino_editors_set_folders(const char *const *models, const char *input)
+void nino_editors_set_folders(const char *const *models, const char *input, const char *output)
 {
     g_strfreev(folders.models);
     g_free(folders.input);
+    g_free(folders.output);
     folders.models = g_strdupv((char **) models);
     folders.input = g_strdup(input);
+    folders.output = g_strdup(output);
 }
 
+static const char *folder_of_pictures(gboolean is_output)
+{
+    const char *chosen = is_output ? folders.output : folders.input;
+    return chosen ? chosen : is_output ? "output" : "input";
+}
+
+// The name may say which folder it is in, whatever the node's own is.
 char *nino_editors_input_path(const nino_doc_widget *w)
 {
-    if (!w->param || w->param->type != NINO_FILE || g_strcmp0(w->param->folder, "input") != 0 ||
-        !*w->text || g_path_is_absolute(w->text) || strstr(w->text, ".."))
+    static const char *const marks[] = { " [input]", " [output]" };
+    const char *folder = w->param && w->param->type == NINO_FILE ? w->param->folder : "";
+    gboolean is_output = !strcmp(folder, "output");
+    if ((!is_output && strcmp(folder, "input") != 0) || !*w->text || g_path_is_absolute(w->text) ||
+        strstr(w->text, ".."))
         return NULL;
-    return g_build_filename(folders.input ? folders.input : "input", w->text, NULL);
+    g_autofree char *name = g_strdup(w->text);
+    for (gboolean i = 0; i < 2; i++)
+        if (g_str_has_suffix(name, marks[i])) {
+            name[strlen(name) - strlen(marks[i])] = 0;
+            is_output = i;
+            break;
+        }
+    return g_build_filename(folder_of_pictures(is_output), name, NULL);
 }
 
 static Editor *editor_of(GtkWidget *w) { return g_object_get_data(G_OBJECT(w), "nino-editor"); }
@@ -228,8 +247,10 @@ gboolean nino_editor_is_multiline(const nino_doc_widget *w)
 static char **list_files(const char *folder, const char *const *extra)
 {
     GStrvBuilder *b = g_strv_builder_new();
+    const gboolean is_output = !strcmp(folder, "output"); // a folder of pictures like the other
     char **found =
-        nino_list_files((const char *const *) folders.models, folders.input, folder, NULL);
+        nino_list_files((const char *const *) folders.models, folder_of_pictures(is_output),
+                        is_output ? "input" : folder, NULL);
     for (char **f = found; f && *f; f++)
         g_strv_builder_add(b, *f);
     for (; extra && *extra; extra++)

@@ -23,8 +23,8 @@ void nino_editor_stop(GtkWidget *editor);
 gboolean nino_editor_is_multiline(const nino_doc_widget *w);
 
 // Where lists of files come from; copied. NULL: as the library finds them.
-void nino_editors_set_folders(const char *const *models, const char *input);
+void nino_editors_set_folders(const char *const *models, const char *input, const char *output);
 // Files that a parameter of this folder can take; g_strfreev().
 char **nino_editors_files(const char *folder);
-// The file that the value names in the input folder, or NULL: it names none.
+// The file that the value names in the folder of inputs or outputs, or NULL: it names none.
 char *nino_editors_input_path(const nino_doc_widget *w);

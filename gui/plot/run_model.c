@@ -20,6 +20,7 @@ struct _NinoRun {
     guint least_ms;
     guint64 range[2], view[2], cursor, follow_end;
     uint32_t kernel;
+    char *device;
     nino_ceilings ceilings;
     gboolean has_ceilings;
     char peak_of[32];
@@ -320,6 +321,14 @@ void nino_run_show(NinoRun *run, const nino_event *slice)
     nino_run_set_cursor(run, slice->t_ns);
 }
 
+void nino_run_set_device(NinoRun *run, const char *selector)
+{
+    g_free(run->device);
+    run->device = g_strdup(selector);
+}
+
+const char *nino_run_device(NinoRun *run) { return run->device; }
+
 // ---- peaks -------------------------------------------------------------------------------------
 
 void nino_run_set_ceilings(NinoRun *run, const nino_ceilings *c)
@@ -362,6 +371,7 @@ static void run_model_finalize(GObject *o)
     g_clear_handle_id(&run->timer, g_source_remove);
     nino_stats_destroy(&run->range_stats);
     nino_history_destroy(&run->history);
+    g_free(run->device);
     G_OBJECT_CLASS(nino_run_parent_class)->finalize(o);
 }
 

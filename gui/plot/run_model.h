@@ -61,6 +61,10 @@ uint32_t nino_run_kernel(NinoRun *run);
 // Shows one instance in the timeline: selects its kernel, moves the view there, sets the cursor.
 void nino_run_show(NinoRun *run, const nino_event *slice);
 
+// The selector of the device that a run of it by hand would take; NULL: the one that is taken by itself.
+void nino_run_set_device(NinoRun *run, const char *selector);
+const char *nino_run_device(NinoRun *run);
+
 // ---- what this device can do, for "% of peak" ---------------------------------------------------
 
 // Measured ceilings (or those of the data sheet) of the device the run uses; NULL: not known.

@@ -165,7 +165,7 @@ void nino_window_use_folders(NinoWindow *w)
     const char *const *models = (const char *const *) w->options.models;
     nino_engine_set_options(w->engine, models, w->options.input, w->options.output,
                             w->options.device, read_object_info(w));
-    nino_editors_set_folders(models, w->options.input);
+    nino_editors_set_folders(models, w->options.input, w->options.output);
     nino_problems_set_folders(w->problems, models, w->options.input);
 }
 
@@ -188,6 +188,7 @@ GtkWidget *nino_window_new(GtkApplication *app, const NinoWindowOptions *options
         .device = window_chosen(options->device, "device"),
     };
     nino_window_use_folders(w);
+    nino_run_set_device(w->records, w->options.device);
     nino_gallery_restore(w->viewer);
     nino_window_recover(w);
     nino_engine_resume(w->engine);

@@ -12,6 +12,11 @@
 static const struct {
     const char *name, *title, *icon, *help;
 } drawers[] = {
+    { "nodes", N_("Nodes"), "list-add-symbolic",
+      N_("Kinds of nodes: Enter, a double click or dragging adds one") },
+    { "models", N_("Models"), "drive-harddisk-symbolic",
+      N_("Files of the model folders: each is added with the node that loads it") },
+    { "workflows", N_("Workflows"), "folder-symbolic", N_("Recent workflows and examples") },
     { "queue", N_("Queue"), "view-list-symbolic", N_("What runs, waits and is done (q)") },
     { "problems", N_("Problems"), "dialog-warning-symbolic",
       N_("What keeps the workflow from running, and what it needs (Ctrl+4)") },
@@ -197,8 +202,13 @@ static void add_panels(NinoWindow *w)
     w->queue = NINO_QUEUE_PANEL(nino_queue_panel_new(w->engine));
     w->problems = NINO_PROBLEMS(nino_problems_new());
     w->form = NINO_FORM(nino_form_new());
-    GtkWidget *const panels[] = { GTK_WIDGET(w->queue), GTK_WIDGET(w->problems),
-                                  GTK_WIDGET(w->form), log_panel(w) };
+    GtkWidget *const panels[] = { nino_window_new_shelf(w, "nodes"),
+                                  nino_window_new_shelf(w, "models"),
+                                  nino_window_new_shelf(w, "workflows"),
+                                  GTK_WIDGET(w->queue),
+                                  GTK_WIDGET(w->problems),
+                                  GTK_WIDGET(w->form),
+                                  log_panel(w) };
     for (int i = 0; i < (int) G_N_ELEMENTS(drawers); i++)
         add_drawer(w, i, panels[i]);
     nino_viewer_add_actions(w->viewer, G_ACTION_MAP(w));

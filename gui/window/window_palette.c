@@ -89,7 +89,7 @@ static void on_palette_chosen(gpointer user, const char *key)
     else if (*key == FILE_)
         gtk_widget_activate_action(GTK_WIDGET(w), "win.open-path", "s", key + 1);
     else if (tab)
-        nino_canvas_add_class(nino_tab_canvas(tab), key + 1);
+        nino_canvas_add_item(nino_tab_canvas(tab), key + 1);
 }
 
 static void palette_remove(gpointer popover)

@@ -73,6 +73,9 @@ void nino_window_title_panel(NinoWindow *w, GtkWidget *panel, const char *title)
 void nino_window_name_tab(GtkNotebook *notebook, GtkWidget *page, const char *name);
 void nino_window_has_results(NinoWindow *w); // the first of a session open their drawer
 
+// ---- window_shelves.c ---------------------------------------------------------------------------
+GtkWidget *nino_window_new_shelf(NinoWindow *w, const char *name); // "nodes", "models", "workflows"
+
 // ---- window_start.c -----------------------------------------------------------------------------
 void nino_window_start_init(NinoWindow *w);
 void nino_window_set_folders(NinoWindow *w, const char *models, const char *input); // may be NULL

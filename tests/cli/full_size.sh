@@ -26,10 +26,16 @@ is text_encoders/qwen_2.5_vl_7b_fp8_scaled 'Qwen2.5-VL, 28 layers, width 3584, s
 is text_encoders/qwen_3_4b 'Qwen3, 36 layers, width 2560'
 is text_encoders/qwen_3_8b_fp8mixed 'Qwen3, 36 layers, width 4096'
 is text_encoders/mistral_3_small_flux2_bf16 'Mistral Small 3, 40 layers, width 5120'
+is controlnet/Qwen-Image-InstantX-ControlNet-Union 'ControlNet of Qwen-Image, 5 blocks'
+is diffusion_models/lotus-depth-d-v1-1 'UNet of Lotus, width 320'
+is text_encoders/sd2_clip_h 'CLIP-H, 24 layers, width 1024'
+is model_patches/qwen_image_canny_diffsynth_controlnet 'in 362' 'ControlNet of Qwen-Image, 60 blocks'
+is model_patches/Z-Image-Turbo-Fun-Controlnet-Union 'Fun ControlNet of Z-Image, 6 layers'
+is model_patches/Z-Image-Turbo-Fun-Controlnet-Union-2.1 'Fun ControlNet of Z-Image, 15 layers, .*takes a mask'
 is vae/qwen_image_vae 'Wan 2.1 video autoencoder, 16 channels'
 is vae/flux2-vae 'flux2: AutoencoderKL, 128 channels, 16x'
 is loras/Qwen-Image-Lightning-4steps-V1.0 'LoRA, .* 840 layers'
-echo "  inspect: 13 files"
+echo "  inspect: 19 files"
 
 # ---- plan
 # plan FLOW: peak and weights in MB of 10^6, which fit 96 GB
@@ -69,6 +75,12 @@ flow qwen_image_edit_2511_bf16 $qwen qwen_image qwen_image_vae EmptySD3LatentIma
 plan "$tmp/flow.json" "Qwen-Image-Edit-2511, 1024x1024" 40
 flow z_image_turbo_bf16 qwen_3_4b lumina2 ae EmptySD3LatentImage 1024 8 1 >"$tmp/flow.json"
 plan "$tmp/flow.json" "Z-Image-Turbo, 1024x1024" 18
+control='"11": {"class_type": "ModelPatchLoader", "inputs": {"name": "Z-Image-Turbo-Fun-Controlnet-Union-2.1.safetensors"}},
+ "12": {"class_type": "ZImageFunControlnet", "inputs": {"model": ["1", 0], "model_patch": ["11", 0], "vae": ["3", 0], "strength": 1.0,
+  "image": ["10", 0], "inpaint_image": ["10", 0], "mask": ["10", 1]}},'
+flow z_image_turbo_bf16 qwen_3_4b lumina2 ae EmptySD3LatentImage 1024 8 1 "$picture $control" |
+    sed 's/"model": \["1", 0\], "positive"/"model": ["12", 0], "positive"/' >"$tmp/flow.json"
+plan "$tmp/flow.json" "Z-Image-Turbo with Fun ControlNet 2.1, 1024x1024" 25
 flow flux-2-klein-4b qwen_3_4b flux2 flux2-vae EmptyFlux2LatentImage 1024 4 1 >"$tmp/flow.json"
 plan "$tmp/flow.json" "FLUX.2 klein 4B, 1024x1024" 12
 flow flux/flux-2-klein-base-9b-fp8 qwen_3_8b_fp8mixed flux2 flux2-vae EmptyFlux2LatentImage 1024 20 5 "$picture $ref" 12 >"$tmp/flow.json"
@@ -102,7 +114,8 @@ for n in list(api.values()):
     for key, v in n["inputs"].items():
         if isinstance(v, str) and re.search(r"\.(png|jpe?g)$", v):
             full_size.png(f"{sys.argv[2]}/{v}", 1024, 1024)
-    if n["class_type"] in ("ImageScaleToTotalPixels", "FluxKontextImageScale", "GetImageSize"):
+    if n["class_type"] in ("ImageScaleToTotalPixels", "FluxKontextImageScale", "GetImageSize",
+                           "QwenImageDiffsynthControlnet"):
         n["inputs"].setdefault("image", ["a picture", 0])
 api["a picture"] = {"class_type": "LoadImage", "inputs": {"image": "p.png"}}
 if not {"SaveImage", "PreviewImage"} & set(kinds):
@@ -116,6 +129,13 @@ vae=qwen_image_vae$s
 text=$qwen$s
 official templates/z_image_turbo.json ae$s qwen_3_4b$s z_image_turbo_bf16$s
 official templates/z_image_upscale.json ae$s qwen_3_4b$s z_image_turbo_bf16$s RealESRGAN_x4plus$s
+official templates/z_image_controlnet.json ae$s qwen_3_4b$s z_image_turbo_bf16$s Z-Image-Turbo-Fun-Controlnet-Union$s
+for f in image_qwen_image_controlnet_patch.json qwen_controlnet_patch.json qwen_controlnet_patch.api.json; do
+    official templates/$f $vae $text qwen_image_fp8_e4m3fn$s qwen_image_canny_diffsynth_controlnet$s ComfyUI_00944_.png
+done
+official templates/image_qwen_image_instantx_controlnet.json $vae $text qwen_image_fp8_e4m3fn$s \
+    Qwen-Image-InstantX-ControlNet-Union$s 'Zoomable image (3).jpg' lotus-depth-d-v1-1$s vae-ft-mse-840000-ema-pruned$s \
+    'a text encoder of Stable Diffusion 2 (OpenCLIP ViT-H)'
 official templates/qwen_image_2512.json $vae $text qwen_image_2512_fp8_e4m3fn$s
 official templates/qwen_image_edit_2511.json $vae $text qwen_image_edit_2511_bf16$s \
     Qwen-Image-Edit-2511-Lightning-4steps-V1.0-bf16$s flux_krea_fasciumsrpo_00049_.png

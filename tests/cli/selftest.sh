@@ -21,3 +21,18 @@ expect 2 "$N" selftest --device cl --schedule nothing
 said 'there is no schedule "nothing"; there are cpu, generic, wmma'
 expect 2 "$N" selftest --device ref --schedule cpu
 said 'has no schedules'
+
+# who multiplies linear layers; CLBlast itself takes long to compile, so only --op of something else runs with it
+expect 2 "$N" selftest --device cl --gemm cublas
+said 'auto|native|clblast'
+expect 2 "$N" selftest --device ref --gemm native
+said 'has no engines'
+expect 0 "$N" selftest --device cl --gemm native --op linear_f32_1x1_n1
+NINODES_GEMM=cublas expect 5 "$N" selftest --device cl --op linear_f32_1x1_n1
+said 'NINODES_GEMM: there is no engine "cublas"; there are auto, native, clblast'
+if [ -n "${NINODES_TEST_LONG:-}" ] && ldconfig -p | grep -q libclblast.so.1; then
+    for i in cpu generic wmma; do expect 0 "$N" selftest --device cl --schedule $i --gemm clblast --op linear; done
+    expect 0 "$N" bench --device cl gemm -n 1 --warmup 1
+    printed '_gemm_clblast '
+    expect 0 "$N" demo --gemm clblast --output "$tmp/demo"
+fi

@@ -26,6 +26,7 @@ static const control_case own[] = {
     { "synth/control_flux_union", "control_flux_union", "controlnet_flux", "type_1/", 1, NULL, 6 },
     { "synth/control_flux_xlabs", "control_flux_xlabs", "controlnet_flux_xlabs", "", -1, NULL, 3 },
     { "synth/control_sd3", "control_sd3", "controlnet_sd3", "", -1, NULL, 2 },
+    { "synth/control_qwen", "control_qwen", "controlnet_qwen_image", "", -1, NULL, 4 },
 };
 
 static const control_case shared[] = {

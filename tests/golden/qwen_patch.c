@@ -73,7 +73,7 @@ static void check_all(test_device *d, const char *data, nino_precision p)
     nino_diffusion *net = test_diffusion(w, "qwen_image");
     for (int k = 0; k < NETS; k++) {
         nino_weights *f = test_open("%s/models/model_patches/%s.safetensors", data, files[k]);
-        CHECK_OK(nino_block_net_load(f, files[k], &nets[k], &err), err);
+        CHECK_OK(nino_qwen_control_load(f, files[k], &nets[k], &err), err);
         CHECK(nets[k]->hidden == 64 && nets[k]->n_blocks == 2 && nets[k]->has_mask == (k == 1));
         nino_weights_unref(&f);
     }

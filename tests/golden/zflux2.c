@@ -74,7 +74,7 @@ static void zimage_stages(test_device *d, const nino_diffusion *net, const nino_
           zimage_read_image(s, &r, test_up(s, x), key.pad, nino_ref(at), key.text));
     r.table = at;
     stage(s, io, prefix, "layer_0",
-          zimage_run_blocks(s, &r, "layer", &first.layers, nino_concat(s, text, image, 1)));
+          zimage_read_both(s, &r, nino_concat(s, text, image, 1), key.text));
     nino_unref(at);
     nino_unref(r.time);
     const test_inputs in = { .x = x, .context = c, .timestep = nino_array_f32(t) };

@@ -24,6 +24,22 @@ if ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null; then
     at '*button' 'By work size' click || die "the table has no work sizes"
     must_agree run sizes
     at '*button' 'By work size' click
+    # the slowest kernel: its peers, its source, and its call once more
+    win_do view kernel
+    kernel=$(python3 -c 'import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1])))
+print(max((r for r in rows if r["family"] != "transfer"), key=lambda r: float(r["total_ns"]))["kernel"])' "$work/run.csv")
+    at label "$kernel" wait || die "the page is not about $kernel"
+    at label 'Call: conv2d f32:*' wait || die "the call is not told"
+    peers() { win_do export-view-to "$work/peers.csv"; grep -q '^gemm_few,.*conv2d' "$work/peers.csv" && grep -q "^$kernel,.*conv2d" "$work/peers.csv"; }
+    until_ok 20 peers || die "no peers: $(cat "$work/peers.csv")"
+    at tab 'Source' click
+    shows() { ATCLICK_SECONDS=3 at 'text*' "$1" get | grep -q "$2"; }
+    until_ok 3 shows Source "options: .*-DWT=f16" || die "no source: $(at 'text*' Source get | head -5)"
+    at tab 'Replay' click
+    begun() { at button 'Replay' click; ATCLICK_SECONDS=1 at label 'Asking*' wait || shows Replay 'median of'; } # a page just shown takes no click
+    until_ok 2 begun || die "the call cannot be made again"
+    until_ok 6 shows Replay "median of 12 " || die "no replay: $(at 'text*' Replay get | head -5)"
     # what a screen reader gets of the pool: the answer with the size that it is about
     win_do view pool
     at 'spin button' 'Size of a request in MiB' set=8 || die "no size to ask for"

@@ -240,6 +240,17 @@ def queueing():
         raise AssertionError("the history keeps what was deleted")
 
 
+def always_somewhere():
+    """From the answer on a prompt is in the queue or in the history, whenever one looks: clients that poll see it end."""
+    for seed in range(8):
+        pid = api.post("/prompt", {"prompt": {"1": {"class_type": "EmptyImage", "inputs": {"width": 8, "height": 8, "batch_size": 1, "color": seed}},
+                                              "2": {"class_type": "SaveImage", "inputs": {"images": ["1", 0], "filename_prefix": "some"}}}})["prompt_id"]
+        q = api.get("/queue")
+        while pid in [p[1] for p in q["queue_running"] + q["queue_pending"]]:
+            q = api.get("/queue")
+        assert api.get("/history/" + pid), f"prompt {seed} is neither in the queue nor in the history"
+
+
 def failing():
     p = {"1": {"class_type": "LoadImage", "inputs": {"image": "broken.png"}}, "2": {"class_type": "SaveImage", "inputs": {"images": ["1", 0], "filename_prefix": "x"}}}
     with open(os.path.join(INPUT, "broken.png"), "wb") as f:
@@ -335,7 +346,7 @@ def fifty():
 
 def main():
     name, data = one_run()
-    for part in (previews_with_names, lambda: same_again(name), lambda: views(name, data), uploads, errors, queueing, failing, classes, user_files,
+    for part in (previews_with_names, lambda: same_again(name), lambda: views(name, data), uploads, errors, queueing, always_somewhere, failing, classes, user_files,
                  images, fifty):
         part()
     print("ok")

@@ -1,6 +1,9 @@
 // ROCMFluxBenchmark on the small models: every resolution with every cfg, one line each; what does
 // not fit is said and the rest goes on; malformed lists are refused before anything runs. What is
 // measured is the demo's network: a step of it is short, whatever the size of the picture.
+#include "core/op/backend.h"
+#include "core/op/engine.h"
+#include "core/run/context.h"
 #include "tests/flow.h"
 #include "tests/random_tiny.h"
 
@@ -15,6 +18,8 @@
     "'1': {'class_type': 'CheckpointLoaderSimple', 'inputs': {'ckpt_name': "                       \
     "'demo_flux.safetensors'}}, "
 
+static const char *hipblas = "true";
+
 // from: the nodes and outputs of model, clip and vae.
 static flow_result bench_of(nino_ctx *ctx, const char *loaders, const char *from, const char *sizes,
                             const char *cfgs, const char *report)
@@ -22,9 +27,9 @@ static flow_result bench_of(nino_ctx *ctx, const char *loaders, const char *from
     char json[2048];
     snprintf(json, sizeof(json),
              "{%s'4': {'class_type': 'ROCMFluxBenchmark', 'inputs': {%s, 'test_resolutions': '%s', "
-             "'test_steps': 2, 'test_cfg_values': '%s', 'test_hipblas': true, 'generate_report': "
+             "'test_steps': 2, 'test_cfg_values': '%s', 'test_hipblas': %s, 'generate_report': "
              "%s}}}",
-             loaders, from, sizes, cfgs, report);
+             loaders, from, sizes, cfgs, hipblas, report);
     nino_graph *g = flow_graph(json);
     const flow_result r = flow_run(ctx, g, NULL);
     nino_graph_destroy(&g);
@@ -74,6 +79,20 @@ static void pictures(nino_ctx *ctx)
     const flow_result only = bench_demo(ctx, "16x16", "1", "false");
     CHECK_OK(only.st, only.err);
     CHECK(only.n_texts == 1 && strstr(only.text[0], "16x16, cfg 1: "));
+}
+
+// Who multiplies is as the context has it, but with the switch off; ref only says it, as it has no choice.
+static void engines(nino_ctx *ctx)
+{
+    nino_profile *p = &nino_ctx_backend(ctx)->profile;
+    p->has_blas = true;
+    p->gemm = NINO_GEMM_CLBLAST;
+    CHECK_STR(nino_engine_text(p), "CLBlast");
+    hipblas = "false";
+    const flow_result r = bench_demo(ctx, "16x16", "1", "false");
+    CHECK(r.n_texts == 1 && strstr(r.text[0], "\nLinear layers: ninodes' kernels\n"));
+    CHECK(p->gemm == NINO_GEMM_CLBLAST);
+    hipblas = "true";
 }
 
 static void refused(nino_ctx *ctx, const char *sizes, const char *cfgs, const char *where)
@@ -134,6 +153,7 @@ int main(void)
     nino_ctx_destroy(&ctx);
     ctx = flow_open("ref", "data/demo");
     pictures(ctx);
+    engines(ctx);
     nino_ctx_destroy(&ctx);
     if (test_assets())
         little_memory(assets);

@@ -51,10 +51,14 @@ typedef struct nino_ctx_params {
     // with nino_helper_main(). NULL: they are compiled in this process, one after the other when they are
     // needed. It needs a cache_dir.
     const char *helper;
+    // Who multiplies the matrices of linear layers on OpenCL devices: "native", our kernels; "clblast", that
+    // library, where weights are floats; "auto", who was measured to be faster (nino_tune()), else ours.
+    // NULL: NINODES_GEMM, else "auto".
+    const char *gemm;
 } nino_ctx_params;
 
 // Opens a device. params may be NULL and need not outlive the call. Returns NULL and fills *err:
-// NINO_ERR_UNKNOWN (no such device), NINO_ERR_DEVICE (it failed; kind "none": no device was named
+// NINO_ERR_UNKNOWN (no such device or engine), NINO_ERR_UNSUPPORTED (CLBlast is not there), NINO_ERR_DEVICE (it failed; kind "none": no device was named
 // and OpenCL has none that can be used), NINO_ERR_NOMEM, NINO_ERR_ARG.
 NINO_API nino_ctx *nino_ctx_create(const nino_ctx_params *params, nino_error *err);
 // Waits for its jobs. The job objects may live on: their events and results can still be read.

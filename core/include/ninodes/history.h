@@ -224,6 +224,21 @@ NINO_API nino_stats *nino_history_shape_stats(const nino_history *h, uint64_t t0
 // nino_launch; without a local size the driver chose). What tells none has its bare name.
 NINO_API nino_stats *nino_history_work_stats(const nino_history *h, uint64_t t0, uint64_t t1);
 
+// Calls of one kernel that are alike: in program, call and work size (what the launch's name tells,
+// see nino_kernel_told_read()) and in shape.
+typedef struct nino_launch_stat {
+    // Names: of the kernel; of the launch and the shape, 0: not told.
+    uint32_t kernel, launch, shape;
+    // As in the events: number of the op + 1, bits of an element that is stored.
+    uint8_t op, bits;
+    uint64_t calls, total_ns, min_ns, max_ns;
+    double flops, bytes;
+} nino_launch_stat;
+// Of the kernels that begin in the range, those that took longest in all first. The caller frees
+// the list with free(). NULL, and *n is 0: there are none, or out of memory.
+NINO_API nino_launch_stat *nino_history_launches(const nino_history *h, uint64_t t0, uint64_t t1,
+                                                 size_t *n);
+
 // Fills up to max calls of one kernel that begin in the range, longest first, and returns how many
 // there are. name 0: of any kernel.
 NINO_API size_t nino_history_calls(const nino_history *h, uint32_t name, uint64_t t0, uint64_t t1,

@@ -335,7 +335,8 @@ typedef struct nino_launch {
 
 enum { NINO_LAUNCH_TEXT = 160, NINO_WORK_TEXT = 64 };
 // Writes the name, GLOBAL/LOCAL/BYTES such as "4096x16x1/64x1x1/8388608"; what is not known is left
-// out. Returns buf.
+// out. Returns buf. Events have more behind it: which program and call it was for
+// (nino_kernel_told_read()).
 NINO_API const char *nino_launch_write(char buf[NINO_LAUNCH_TEXT], const nino_launch *l);
 // Reads such a name. False: it is none, and *out is all zeros.
 NINO_API bool nino_launch_read(nino_launch *out, const char *text);

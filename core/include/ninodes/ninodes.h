@@ -52,6 +52,7 @@
 #include <ninodes/history.h>
 #include <ninodes/inspect.h>
 #include <ninodes/job.h>
+#include <ninodes/kernel.h>
 #include <ninodes/measure.h>
 #include <ninodes/monitor.h>
 #include <ninodes/node.h>

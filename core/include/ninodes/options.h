@@ -110,6 +110,13 @@ typedef struct nino_job_options {
     // Every node works again: results of earlier jobs are not used. Opened models, their weights on
     // the device and compiled kernels are: for measuring.
     bool is_anew;
+    // Where a workflow that is run in parts, on several machines or devices, keeps what the parts
+    // have computed. With n_shards > 0 the job is part `shard` of them, from 1 on: it computes its
+    // share of every batch, writes part-SHARD-of-N.safetensors and no other file. With n_shards 0
+    // it is the job that joins all parts in the folder and does the rest, with the results of a
+    // single run, to the bit where all devices are alike. NULL: it is not run in parts.
+    const char *parts_dir;
+    int shard, n_shards;
     // Bits of policies that are switched on and off; the others are as the context has them, there
     // NINO_POLICY_STANDARD. A bit in both is off.
     uint32_t policies_on, policies_off;

@@ -37,11 +37,14 @@ typedef struct nino_selftest_params {
     // needs matrix instructions runs emulated where the device has none, which is slow. NULL: the
     // device's own.
     const char *schedule;
+    // Who multiplies the matrices of linear layers, as in nino_ctx_params.
+    const char *gemm;
 } nino_selftest_params;
 
 // Calls report() once a case, with texts that live until it returns. NINO_OK: all passed.
 // NINO_ERR_DEVICE: some did not, or the device failed. NINO_ERR_UNKNOWN: no such device or schedule,
-// or no case of that name. NINO_ERR_ARG: a schedule for a device that has none (ref). params may be NULL.
+// or no case of that name. NINO_ERR_ARG: a schedule or an engine for a device that has none (ref).
+// NINO_ERR_UNSUPPORTED: an engine that is not there. params may be NULL.
 NINO_API nino_status nino_selftest(const nino_selftest_params *params,
                                    void (*report)(void *priv, const nino_selftest_case *c),
                                    void *priv, nino_error *err);

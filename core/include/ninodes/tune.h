@@ -1,6 +1,8 @@
-// Choosing a device's schedule parameters by measuring. Only choices that leave every bit of the
-// results as it is are tuned: how work is cut, never in what order numbers are added. What is found
-// is kept for the device, its driver and this version of the library; later runs and plans use it.
+// Choosing a device's schedule parameters by measuring. They leave every bit of the results as it is:
+// how work is cut, never in what order numbers are added. The engines of linear layers are the exception
+// (1: our kernels, 2: CLBlast, which adds in another order); nino_ctx_params.gemm "native" leaves them out.
+// What is found is kept for the device, its driver and this version of the library; later runs and plans
+// use it.
 //
 // Threads: any thread.
 #pragma once
@@ -36,7 +38,7 @@ typedef struct nino_tune_params {
     const char *device;
     // Where it is kept; NULL as in nino_ctx_params, "": nowhere.
     const char *cache_dir;
-    // Smaller shapes and fewer rounds, for tests.
+    // Smaller shapes and fewer rounds, for tests; and no engines, whose kernels take long to compile.
     bool quick;
     // Says what is tried next; may be NULL.
     void (*progress)(void *priv, const char *what);

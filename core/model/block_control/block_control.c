@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/model/detect.h"
 #include "core/model/dit.h"
 #include "core/model/loader.h"
 
@@ -62,38 +61,33 @@ static void load_input(nino_loader *l, nino_block_net *n)
                        (long long) n->img_in.w->c, (long long) plain, (long long) masked);
 }
 
-static void refuse_others(nino_loader *l)
-{
-    nino_detected d;
-    if (l->st || nino_load_has(l, "%s", "controlnet_blocks.0.y_rms.weight"))
-        return;
-    nino_detect(l->file, &d);
-    const char *what = d.control[0]     ? d.control
-                       : d.is_lora      ? "a LoRA"
-                       : d.diffusion[0] ? "a diffusion model"
-                       : d.vae[0]       ? "a VAE"
-                                        : NULL;
-    const bool is_patch = !strncmp(d.control, "model_patch_", 12);
-    nino_load_fail(l, is_patch ? NINO_ERR_UNSUPPORTED : NINO_ERR_FORMAT,
-                   "%s%s; those that can be run are blockwise ControlNets of Qwen-Image",
-                   what ? "this is " : "not a known model patch", what ? what : "");
-}
-
-nino_status nino_block_net_load(nino_weights *file, const char *name, nino_block_net **out,
-                                nino_error *err)
+nino_block_net *nino_block_net_create(nino_weights *file, const char *name, const char *format,
+                                      nino_error *err)
 {
     nino_block_net *n = calloc(1, sizeof(*n));
-    *out = NULL;
-    if (!n)
-        return nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
-    nino_loader l = { .file = file, .prefix = "", .layers = &n->layers, .where = name, .err = err };
+    if (!n) {
+        nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
+        return NULL;
+    }
     n->refs = 1;
     n->file = nino_weights_ref(file);
-    n->format = nino_latent_format_find("wan21");
+    n->format = nino_latent_format_find(format);
     snprintf(n->name, sizeof(n->name), "%s", name);
-    refuse_others(&l);
+    return n;
+}
+
+nino_status nino_qwen_control_load(nino_weights *file, const char *name, nino_block_net **out,
+                                   nino_error *err)
+{
+    *out = NULL;
+    nino_block_net *n = nino_block_net_create(file, name, "wan21", err);
+    if (!n)
+        return NINO_ERR_NOMEM;
+    nino_loader l = { .file = file, .prefix = "", .layers = &n->layers, .where = name, .err = err };
     load_input(&l, n);
     load_blocks(&l, n);
+    snprintf(n->detail, sizeof(n->detail), "ControlNet of Qwen-Image, %d blocks%s", n->n_blocks,
+             n->has_mask ? ", takes a mask" : "");
     if (l.st)
         nino_block_net_unref(&n);
     *out = n;
@@ -130,6 +124,7 @@ nino_block_use *nino_block_use_create(const nino_block_use *u)
     nino_block_net_ref(c->net);
     nino_vae_ref(c->vae);
     nino_array_ref(c->image);
+    nino_array_ref(c->paint);
     nino_array_ref(c->mask);
     return c;
 }
@@ -150,6 +145,7 @@ void nino_block_use_unref(nino_block_use **pu)
     nino_block_net_unref(&u->net);
     nino_vae_unref(&u->vae);
     nino_array_unref(&u->image);
+    nino_array_unref(&u->paint);
     nino_array_unref(&u->mask);
     free(u);
 }
@@ -163,7 +159,7 @@ void nino_block_begin(nino_stream *s, nino_block_run *r, const nino_pass *p, int
     while ((at = nino_pass_next(p, NINO_PATCH_BLOCK_CONTROL, at))) {
         const nino_block_net *net = at->control->net;
         const nino_array *latent = p->hint ? p->hint[at - p->patch] : NULL;
-        if (net->hidden != hidden || net->n_blocks < n_blocks) {
+        if (!net->block || net->hidden != hidden || net->n_blocks < n_blocks) {
             nino_stream_fail(s, NINO_ERR_ARG, net->name,
                              "it is for %d blocks of width %d, the model has %d of width %d",
                              net->n_blocks, net->hidden, n_blocks, hidden);

@@ -1,6 +1,7 @@
-// Internal: control networks of Qwen-Image as DiffSynth-Studio trains them (blockwise): a small
-// network for every block of the transformer, which sees the block's answer and a picture and adds
-// to it. They are asked of a MODEL as a patch.
+// Internal: control networks that a MODEL is asked for as a patch, because they go along with its
+// blocks: those of Qwen-Image as DiffSynth-Studio trains them (blockwise), a small network for every
+// block of the transformer, which sees the block's answer and a picture and adds to it; and what
+// they share with those of Z-Image (core/model/zimage/zimage_control.c).
 // Thread-safety: immutable after loading; used by one stream at a time.
 #pragma once
 #include "core/file/weights.h"
@@ -15,20 +16,25 @@ typedef struct nino_block_layer { // what belongs to one block
 
 typedef struct nino_block_net {
     int refs;
-    char name[128]; // for messages: the node's file name
+    char name[128];   // for messages: the node's file name
+    char detail[128]; // for people
     int hidden, n_blocks;
-    bool has_mask; // takes the mask as one channel more
+    bool has_mask;    // takes the mask as one channel more
+    bool has_inpaint; // takes the mask and what is to stay of a picture
     const nino_latent_format *format;
     nino_linear img_in;
-    nino_block_layer *block;
-    nino_weights *file; // owned reference
+    nino_block_layer *block;       // of Qwen-Image, or NULL
+    struct zimage_control *zimage; // of Z-Image, or NULL
+    nino_weights *file;            // owned reference
     nino_layers layers;
 } nino_block_net;
 
-// Errors: kind "model", naming file and tensor; NINO_ERR_UNSUPPORTED with their name for other
-// networks that ComfyUI's ModelPatchLoader knows.
-nino_status nino_block_net_load(nino_weights *file, const char *name, nino_block_net **out,
-                                nino_error *err);
+// Without layers; format: the name of its latents. NULL: no memory.
+nino_block_net *nino_block_net_create(nino_weights *file, const char *name, const char *format,
+                                      nino_error *err);
+// Those of Qwen-Image. Errors: kind "model", naming file and tensor.
+nino_status nino_qwen_control_load(nino_weights *file, const char *name, nino_block_net **out,
+                                   nino_error *err);
 nino_block_net *nino_block_net_ref(nino_block_net *n); // NULL-safe
 void nino_block_net_unref(nino_block_net **n);         // NULL-safe
 
@@ -37,8 +43,10 @@ typedef struct nino_block_use {
     int refs;
     nino_block_net *net;
     nino_vae *vae;
-    nino_array *image; // f32 [N,H,W,3 or 4], 0..1; the first one counts
-    nino_array *mask;  // f32 [N,H,W]: 1 where the picture does not count; the first; or NULL
+    nino_array *image; // f32 [N,H,W,3 or 4], 0..1; the first one counts; NULL: grey
+    nino_array *paint; // has_inpaint: what is painted in, the same; NULL: grey
+    // f32 [N,H,W]: 1 where the picture does not count, or where to paint; the first; or NULL
+    nino_array *mask;
     double strength;
 } nino_block_use;
 // A copy of *u with references of its own, refs 1. NULL: no memory.

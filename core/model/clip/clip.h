@@ -88,6 +88,8 @@ typedef struct nino_clip_text {
     // CLIPTextEncodeSD3's empty_padding "none": an encoder whose text is empty gets no padding, and
     // takes no part at all where another can do without it.
     bool no_empty_padding;
+    // No text, and no padding either: start and end alone, which needs no tokenizer. CLIPs only.
+    bool is_bare;
     // Of Qwen-Image's edit nodes. has_pictures: the text is an instruction, even with no pictures;
     // its places "<|image_pad|>" are taken by them in their order.
     bool has_pictures;

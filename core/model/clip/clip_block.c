@@ -13,13 +13,14 @@ const nino_clip_names nino_clip_names_open = { "ln_1",          NULL,   NULL,   
                                                "attn.out_proj", "ln_2", "mlp.c_fc", "mlp.c_proj" };
 
 nino_tensor *nino_clip_block_run(nino_stream *s, const nino_clip_block *w, int heads,
-                                 nino_tensor *x, nino_tensor *mask)
+                                 nino_tensor *x, bool is_causal)
 {
     nino_tensor *t = nino_layer_norm(s, nino_ref(x), &w->norm1);
     nino_tensor *q = nino_linear_op(s, nino_ref(t), &w->q);
     nino_tensor *k = nino_linear_op(s, nino_ref(t), &w->k);
     nino_tensor *v = nino_linear_op(s, t, &w->v);
-    t = nino_attention_bias(s, q, k, v, heads, 0, nino_ref(mask));
+    t = is_causal ? nino_attention_causal(s, q, k, v, heads, NULL)
+                  : nino_attention(s, q, k, v, heads, 0);
     x = nino_linear_add(s, t, &w->out, x);
     t = nino_layer_norm(s, nino_ref(x), &w->norm2);
     t = nino_linear_op(s, t, &w->fc1);

@@ -20,9 +20,9 @@ extern const nino_clip_names nino_clip_names_hf, nino_clip_names_open;
 // Behaves like the steps of core/model/loader.h. stem: "encoder.layers.0."
 void nino_clip_block_load(nino_loader *l, const nino_clip_names *n, const char *stem, int64_t width,
                           nino_act act, nino_clip_block *out);
-// x [N,T,width] -> the same. mask: nino_attention_bias()'s, stays the caller's; NULL: none.
+// x [N,T,width] -> the same. is_causal: a position sees itself and what is before it.
 nino_tensor *nino_clip_block_run(nino_stream *s, const nino_clip_block *w, int heads,
-                                 nino_tensor *x, nino_tensor *mask);
+                                 nino_tensor *x, bool is_causal);
 // Heads of a text network whose file does not say how wide they are (nino_load_heads()).
 int nino_clip_heads(int width);
 // *out = the matrix t [rows,cols] as a linear layer's weight [cols,rows], in memory.

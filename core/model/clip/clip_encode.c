@@ -135,6 +135,17 @@ static nino_status tokenise(const encoding *x, task *t, const char *text)
     return nino_prompt_build(t->e->tok, r, text, &t->prompt, x->err);
 }
 
+// CLIP's vocabulary ends with them.
+static nino_status tokenise_bare(const encoding *x, task *t)
+{
+    nino_prompt_rules *r = &t->prompt_rules;
+    *r = nino_prompt_rules_of(t->rule->style);
+    r->start = (int32_t) t->e->vocab - 2;
+    r->end = (int32_t) t->e->vocab - 1;
+    r->width = t->e->width;
+    return nino_prompt_empty(r, 2, &t->prompt, x->err);
+}
+
 // ---- one network -----------------------------------------------------------------------------
 
 // Positions up to the last one that is attended: where nothing looks at the rest, and its rows are
@@ -376,6 +387,14 @@ static nino_status clip_encode_combine(const encoding *x, nino_cond_entry *out)
 
 // ---- all of it -------------------------------------------------------------------------------
 
+// Of CLIP-H's 24 layers, diffusers' files leave out the last, which no model takes: the others are
+// counted as if it were there.
+static int layer_of(const nino_encoder *e, int layer)
+{
+    const bool lacks_last = e->id == NINO_ENC_CLIP_H && e->n_layers == 23 && layer < 0;
+    return nino_encoder_layer(e, layer + lacks_last);
+}
+
 static void choose_tasks(encoding *x)
 {
     for (int i = 0; i < MAX_RULES; i++) {
@@ -385,7 +404,7 @@ static void choose_tasks(encoding *x)
             x->task[r->id] = (task){
                 .rule = r,
                 .e = e,
-                .layer = nino_encoder_layer(e, x->c->layer ? x->c->layer : r->layer),
+                .layer = layer_of(e, x->c->layer ? x->c->layer : r->layer),
             };
     }
 }
@@ -431,7 +450,8 @@ static nino_status encode_all(encoding *x, const nino_clip_text *text, nino_cond
     choose_tasks(x);
     for (int i = 0; i < NINO_ENC_COUNT && !st; i++)
         if (x->task[i].rule)
-            st = tokenise(x, &x->task[i], text_for(text, (nino_encoder_id) i));
+            st = text->is_bare ? tokenise_bare(x, &x->task[i])
+                               : tokenise(x, &x->task[i], text_for(text, (nino_encoder_id) i));
     if (!st && text->no_empty_padding)
         st = drop_empty(x, text);
     if (text->by_encoder[NINO_ENC_CLIP_L] || text->by_encoder[NINO_ENC_CLIP_G])

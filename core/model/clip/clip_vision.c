@@ -86,7 +86,7 @@ nino_status nino_clip_vision_encode(nino_stream *s, const nino_clip_vision *v,
         nino_scope_begin(s, NINO_EV_STAGE, stage, 0, 0);
         if (i == v->n_layers - 1)
             before = nino_ref(x);
-        x = nino_clip_block_run(s, &v->net->layer[i], v->heads, x, NULL);
+        x = nino_clip_block_run(s, &v->net->layer[i], v->heads, x, false);
         nino_scope_end(s);
     }
     if (v->is_siglip)

@@ -6,7 +6,6 @@
 
 #include "core/model/clip/clip_block.h"
 #include "core/model/clip/text_encoder.h"
-#include "core/model/text_block.h"
 
 typedef struct clip_net {
     int n_layers, heads;
@@ -36,17 +35,15 @@ static nino_encoder_out text_clip_forward(nino_stream *s, const nino_encoder *e,
     const int last = in->pooled_row >= 0 ? net->n_layers : wanted; // nobody needs the rest
     nino_encoder_out out = { 0 };
     char stage[32];
-    nino_tensor *mask = nino_causal_bias(s, nino_dim(in->x, 1), NULL);
     nino_tensor *x = nino_cast(s, in->x, nino_stream_act_type(s));
     for (int i = 0; i < last; i++) {
         snprintf(stage, sizeof(stage), "%s.%d", nino_encoder_names[e->id], i);
         nino_scope_begin(s, NINO_EV_STAGE, stage, 0, 0);
-        x = nino_clip_block_run(s, &net->layer[i], net->heads, x, mask);
+        x = nino_clip_block_run(s, &net->layer[i], net->heads, x, true);
         if (in->has_hidden && i + 1 == wanted)
             out.hidden = nino_ref(x);
         nino_scope_end(s);
     }
-    nino_unref(mask);
     if (out.hidden && in->is_normed)
         out.hidden = nino_layer_norm(s, out.hidden, &net->final_norm);
     if (in->pooled_row >= 0)

@@ -23,7 +23,7 @@ const char *const nino_control_types[] = { "auto",
 
 #define CAN_RUN                                                                                    \
     "ControlNets of SD and SDXL, union ones, control-LoRAs, T2I-Adapters and ControlNets "         \
-    "of FLUX.1 and SD3"
+    "of FLUX.1, SD3 and Qwen-Image"
 
 // ---- loading ---------------------------------------------------------------------------------
 static const char *base_name(const nino_weights *file)
@@ -105,6 +105,8 @@ nino_status nino_control_load(nino_weights *file, const char *name, nino_control
         st = nino_control_flux_load(file, d.control_prefix, c, err);
     else if (!strcmp(d.control, NINO_CONTROL_SD3))
         st = nino_control_sd3_load(file, d.control_prefix, c, err);
+    else if (!strcmp(d.control, NINO_CONTROL_QWEN))
+        st = nino_control_qwen_load(file, d.control_prefix, c, err);
     else
         st = control_refuse(file, &d, err);
     if (st)

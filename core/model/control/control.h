@@ -1,5 +1,5 @@
 // Internal: control networks: what they read from a picture, the hint, is added inside a diffusion
-// network at every step. ControlNets of SD, SD3 and FLUX.1, union ones, control-LoRAs, T2I-Adapters.
+// network at every step. ControlNets of SD, SD3, FLUX.1 and Qwen-Image, union ones, control-LoRAs, T2I-Adapters.
 // Thread-safety: immutable after loading; used by one stream at a time.
 #pragma once
 #include "core/model/diffusion/diffusion.h"
@@ -96,6 +96,8 @@ nino_status nino_control_t2i_load(nino_weights *file, const char *prefix, nino_c
                                   nino_error *err);
 nino_status nino_control_sd3_load(nino_weights *file, const char *prefix, nino_control_net *c,
                                   nino_error *err);
+nino_status nino_control_qwen_load(nino_weights *file, const char *prefix, nino_control_net *c,
+                                   nino_error *err);
 nino_status nino_control_flux_load(nino_weights *file, const char *prefix, nino_control_net *c,
                                    nino_error *err);
 // A new one, zeroed but for what all have in common. NULL: no memory.

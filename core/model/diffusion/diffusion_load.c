@@ -103,6 +103,13 @@ static nino_status load_unet(nino_weights *file, const char *prefix, nino_diffus
         st = sdxl_sampling(file, prefix, &d->sampling, &playground, err);
         if (playground)
             d->format = nino_latent_format_find("sdxl_playground");
+    } else if (!st && !strcmp(d->family, NINO_LOTUS)) {
+        if (d->in_channels != d->format->channels)
+            return nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "model", d->name,
+                                  "it is a Lotus of %d channels, which takes noise beside the "
+                                  "picture; those of %d are known",
+                                  d->in_channels, d->format->channels);
+        d->sampling = nino_sampling_discrete(NINO_PRED_IMG_TO_IMG, false);
     } else if (!st) {
         if (!strcmp(d->family, "sd2") && d->in_channels == 4)
             st = sd2_is_v(file, prefix, &is_v, err);
@@ -207,7 +214,7 @@ static load_fn *loader_of(const char *family)
         { "sd15", load_unet },         { "sd2", load_unet },      { "sdxl", load_unet },
         { "sdxl_refiner", load_unet }, { "flux", load_flux },     { "flux2", load_flux2 },
         { "z_image", load_zimage },    { "wan", load_wan },       { "qwen_image", load_qwen_image },
-        { "sd3", load_sd3 },           { "chroma", load_chroma },
+        { "sd3", load_sd3 },           { "chroma", load_chroma }, { NINO_LOTUS, load_unet },
     };
     for (size_t i = 0; i < sizeof(loaders) / sizeof(loaders[0]); i++)
         if (!strcmp(loaders[i].family, family))

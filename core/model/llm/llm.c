@@ -58,17 +58,6 @@ static nino_tensor *turn(nino_stream *s, const nino_llm *net, nino_tensor *x, in
     return nino_rope(s, x, nino_ref(table), heads);
 }
 
-// Keys or values of every head: those that heads share are repeated.
-static nino_tensor *llm_repeat(nino_stream *s, const nino_llm *net, nino_tensor *x)
-{
-    const int64_t n = nino_dim(x, 1);
-    if (net->heads == net->kv_heads)
-        return x;
-    x = nino_reshape(s, x, NINO_SHAPE(n, net->kv_heads, 1, net->depth));
-    x = nino_resample(s, x, net->heads, 1, NINO_FILTER_NEAREST);
-    return nino_reshape(s, x, NINO_SHAPE(1, n, (int64_t) net->heads * net->depth));
-}
-
 // ---- layers ----------------------------------------------------------------------------------
 static nino_tensor *llm_attend(nino_stream *s, const nino_llm *net, const nino_llm_layer *w,
                                nino_tensor *u, nino_tensor *table, nino_tensor *bias)
@@ -81,8 +70,8 @@ static nino_tensor *llm_attend(nino_stream *s, const nino_llm *net, const nino_l
         k = nino_rms_norm(s, k, &w->norm_k);
     }
     q = turn(s, net, q, net->heads, table);
-    k = llm_repeat(s, net, turn(s, net, k, net->kv_heads, table));
-    return nino_attention_bias(s, q, k, llm_repeat(s, net, v), net->heads, 0, nino_ref(bias));
+    k = turn(s, net, k, net->kv_heads, table);
+    return nino_attention_causal(s, q, k, v, net->heads, nino_ref(bias));
 }
 
 static nino_tensor *llm_run_layer(nino_stream *s, const nino_llm *net, const nino_llm_layer *w,
@@ -99,7 +88,7 @@ static nino_tensor *llm_run_layer(nino_stream *s, const nino_llm *net, const nin
 nino_tensor *nino_llm_run(nino_stream *s, const nino_llm *net, const nino_llm_in *in)
 {
     nino_tensor *table = llm_rope_table(s, net, in), *out = NULL;
-    nino_tensor *bias = nino_causal_bias(s, nino_dim(in->x, 1), in->attend);
+    nino_tensor *bias = nino_attend_bias(s, nino_dim(in->x, 1), in->attend);
     nino_tensor *x = nino_cast(s, in->x, NINO_F32);
     char stage[48];
     for (int i = 0, k = 0; k < in->n_out; i++) {

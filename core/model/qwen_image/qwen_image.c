@@ -9,19 +9,6 @@
 
 #include "core/model/block_control/block_control.h"
 
-// What all blocks of one evaluation see.
-typedef struct qwen_run {
-    const qwen_image *net;
-    int64_t rows;         // of `time` that are the time steps': one, or one for each of the batch
-    bool has_zero;        // the row behind them is that of reference latents, which have no noise
-    int64_t n_txt, n_img; // tokens; n_img without reference latents
-    nino_tensor *time;    // silu of the embedded time steps; NULL: the run's are kept
-    const nino_run_times *kept; // what the layers make of them, the row of no noise last
-    int at;                     // the time step's row there; -1: not kept
-    nino_tensor *table;
-    nino_tensor *bias; // [B,1,1,tokens] hides tokens of the text; NULL: all are seen
-} qwen_run;
-
 static nino_tensor *qwen_run_mlp(nino_stream *s, const qwen_mlp *m, nino_tensor *x)
 {
     x = nino_linear_op(s, x, &m->in);
@@ -128,10 +115,8 @@ static nino_tensor *qwen_finish(nino_stream *s, const qwen_run *r, const qwen_ha
     return qwen_gated(s, r, x, qwen_run_mlp(s, &h->mlp, u), mods, has_refs, GATE2);
 }
 
-// is_last: what becomes of the text and the reference latents is of no use any more; *txt is NULL
-// then, and *img the picture alone.
-static void qwen_run_block(nino_stream *s, const qwen_run *r, int n, nino_tensor **img,
-                           nino_tensor **txt, bool is_last)
+void qwen_run_block(nino_stream *s, const qwen_run *r, int n, nino_tensor **img, nino_tensor **txt,
+                    bool is_last)
 {
     const qwen_block *b = &r->net->blocks[n];
     nino_tensor *mi = qwen_mods(s, r, 2 * n, &b->img.mod);
@@ -168,8 +153,7 @@ static nino_tensor *qwen_embed(nino_stream *s, const qwen_image *net, const floa
     return nino_act_op(s, qwen_run_mlp(s, &net->time, waves), NINO_ACT_SILU);
 }
 
-// Equal time steps are computed once.
-static nino_tensor *qwen_time(nino_stream *s, const nino_forward *f, qwen_run *r)
+nino_tensor *qwen_time(nino_stream *s, const nino_forward *f, qwen_run *r)
 {
     const int64_t n = nino_dim(f->x, 0);
     r->rows = 1;
@@ -279,13 +263,16 @@ static void qwen_run_blocks(nino_stream *s, const nino_forward *f, const qwen_ru
         last--;
     for (int i = 0; i < n; i++) {
         const bool is_skipped = nino_skips(f->skip.doubles, i);
-        if (is_skipped && !control.n)
+        nino_tensor **more = f->residuals && i < NINO_RESIDUALS ? &f->residuals->after[i] : NULL;
+        if (is_skipped && !control.n && !(more && *more))
             continue;
         snprintf(stage, sizeof(stage), "qwen_image.block.%d", i);
         nino_scope_begin(s, NINO_EV_STAGE, stage, 0, 0);
         if (!is_skipped)
             qwen_run_block(s, r, i, img, &txt, i == last);
         *img = nino_block_add(s, &control, i, *img); // also where the block itself is left out
+        if (more)
+            *img = nino_residual_take_tokens(s, *img, 0, more, "Qwen-Image");
         nino_scope_end(s);
     }
     nino_block_end(&control);

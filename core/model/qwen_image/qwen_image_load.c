@@ -93,8 +93,6 @@ static void qwen_load_ends(qwen_loader *q, nino_diffusion *d)
     qwen_load_layer(q, time, "2", h, h, &net->time.out);
     net->time.in.act = NINO_ACT_SILU;
     qwen_load_layer(q, "", "txt_in", -1, h, &net->txt_in);
-    qwen_load_layer(q, "", "norm_out.linear", h, 2 * h, &net->final_mod);
-    qwen_load_layer(q, "", "proj_out", h, cells, &net->final);
     if (l->st)
         return;
     nino_load_vector(l, "txt_norm.weight", net->txt_in.w->c, &net->txt_norm.gamma);
@@ -120,6 +118,19 @@ static void qwen_load_refuse_others(qwen_loader *q)
         nino_load_fail(l, NINO_ERR_UNSUPPORTED, "a Mage-Flow model, which this version cannot run");
 }
 
+void qwen_load_body(nino_loader *l, qwen_image *net, nino_diffusion *d)
+{
+    qwen_loader q = { .l = *l, .net = net };
+    nino_rope_cache_init(&net->rope);
+    if (!q.l.st)
+        qwen_load_sizes(&q);
+    if (!q.l.st)
+        qwen_load_ends(&q, d);
+    if (!q.l.st)
+        qwen_load_blocks(&q);
+    *l = q.l;
+}
+
 nino_status nino_qwen_image_load(nino_weights *file, const char *prefix, nino_diffusion *d,
                                  nino_error *err)
 {
@@ -128,26 +139,22 @@ nino_status nino_qwen_image_load(nino_weights *file, const char *prefix, nino_di
                              .layers = &d->layers,
                              .type = d->weight_type,
                              .err = err } };
-    q.net = nino_load_alloc(&q.l, 1, sizeof(*q.net));
-    if (!q.net)
+    qwen_image *net = q.net = nino_load_alloc(&q.l, 1, sizeof(*q.net));
+    if (!net)
         return q.l.st;
-    nino_rope_cache_init(&q.net->rope);
     d->kind = NINO_DIFFUSION_QWEN;
     d->wants_bf16 = true;
-    d->has_refs = d->has_context_mask = true;
+    d->has_refs = d->has_context_mask = d->has_residuals = true;
     d->format = nino_latent_format_find("wan21");
-    d->net = q.net;
+    d->net = net;
     d->forward = qwen_forward;
     d->destroy = qwen_destroy;
-    q.net->ref_method = nino_load_has(&q.l, "__index_timestep_zero__")
-                            ? NINO_REFS_INDEX_TIMESTEP_ZERO
-                            : NINO_REFS_INDEX;
+    net->ref_method = nino_load_has(&q.l, "__index_timestep_zero__") ? NINO_REFS_INDEX_TIMESTEP_ZERO
+                                                                     : NINO_REFS_INDEX;
     qwen_load_refuse_others(&q);
-    if (!q.l.st)
-        qwen_load_sizes(&q);
-    if (!q.l.st)
-        qwen_load_ends(&q, d);
-    if (!q.l.st)
-        qwen_load_blocks(&q);
+    qwen_load_body(&q.l, net, d);
+    const int64_t h = net->hidden, cells = 4 * (int64_t) d->format->channels;
+    qwen_load_layer(&q, "", "norm_out.linear", h, 2 * h, &net->final_mod);
+    qwen_load_layer(&q, "", "proj_out", h, cells, &net->final);
     return q.l.st;
 }

@@ -327,8 +327,11 @@ static void load_embeddings(unet_loader *u, unet *net, unet_sizes *out)
     nino_loader *l = &u->l;
     const char *time1 = leaf(u, "time_embed.0", "time_embedding.linear_1");
     const char *time2 = leaf(u, "time_embed.2", "time_embedding.linear_2");
-    const char *label1 = leaf(u, "label_emb.0.0", "add_embedding.linear_1");
-    const char *label2 = leaf(u, "label_emb.0.2", "add_embedding.linear_2");
+    const bool is_class = nino_load_has(l, "class_embedding.linear_1.weight"); // unCLIP, Lotus
+    const char *label1 =
+        leaf(u, "label_emb.0.0", is_class ? "class_embedding.linear_1" : "add_embedding.linear_1");
+    const char *label2 =
+        leaf(u, "label_emb.0.2", is_class ? "class_embedding.linear_2" : "add_embedding.linear_2");
     const bool has_label =
         nino_load_has(l, "%s.weight", label1) || nino_load_has(l, "%s.weight", label2);
     nino_load_linear(l, time1, -1, &net->time1);

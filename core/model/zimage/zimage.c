@@ -9,67 +9,14 @@
 
 #define MULTIPLE 32 // of tokens, text and image each
 
-// What all blocks of one evaluation see.
-typedef struct zimage_run {
-    const zimage *net;
-    nino_tensor *time;  // [B,256]
-    nino_tensor *table; // of the tokens at hand
-} zimage_run;
-
-// ---- blocks ----------------------------------------------------------------------------------
-// rms(x) * (1 + scale)
-static nino_tensor *zimage_before(nino_stream *s, const zimage_run *r, const zimage_branch *b,
-                                  nino_tensor *x)
-{
-    nino_tensor *u = nino_rms_norm(s, x, &b->before);
-    if (!b->mod.scale.w)
-        return u;
-    return nino_gate_add(s, nino_ref(u), u, nino_linear_op(s, nino_ref(r->time), &b->mod.scale));
-}
-
-// x + tanh(gate) * rms(branch)
-static nino_tensor *zimage_behind(nino_stream *s, const zimage_run *r, const zimage_branch *b,
-                                  nino_tensor *x, nino_tensor *branch)
-{
-    branch = nino_rms_norm(s, branch, &b->behind);
-    if (!b->mod.gate.w)
-        return nino_add(s, x, branch);
-    return nino_gate_add(s, x, branch, nino_linear_op(s, nino_ref(r->time), &b->mod.gate));
-}
-
-static nino_tensor *zimage_attend(nino_stream *s, const zimage_run *r, const zimage_attention *w,
-                                  nino_tensor *u)
-{
-    const int heads = r->net->heads;
-    nino_tensor *q = nino_rms_norm(s, nino_linear_op(s, nino_ref(u), &w->q), &w->norm_q);
-    nino_tensor *k = nino_rms_norm(s, nino_linear_op(s, nino_ref(u), &w->k), &w->norm_k);
-    nino_tensor *v = nino_linear_op(s, u, &w->v);
-    q = nino_rope(s, q, nino_ref(r->table), heads);
-    k = nino_rope(s, k, nino_ref(r->table), heads);
-    return nino_linear_op(s, nino_attention(s, q, k, v, heads, 0), &w->out);
-}
-
-static nino_tensor *zimage_feed(nino_stream *s, const zimage_ffn *w, nino_tensor *u)
-{
-    nino_tensor *gate = nino_linear_op(s, nino_ref(u), &w->w1);
-    nino_tensor *up = nino_linear_op(s, u, &w->w3);
-    return nino_linear_op(s, nino_mul(s, gate, up, NINO_ACT_SILU), &w->w2);
-}
-
-static nino_tensor *zimage_run_blocks(nino_stream *s, const zimage_run *r, const char *what,
-                                      const zimage_blocks *list, nino_tensor *x)
+static nino_tensor *zimage_stage(nino_stream *s, const zimage_run *r, const char *what, int i,
+                                 const zimage_blocks *list, nino_tensor *x)
 {
     char stage[32];
-    for (int i = 0; i < list->n; i++) {
-        const zimage_block *b = &list->block[i];
-        snprintf(stage, sizeof(stage), "zimage.%s.%d", what, i);
-        nino_scope_begin(s, NINO_EV_STAGE, stage, 0, 0);
-        nino_tensor *u = zimage_before(s, r, &b->of_attention, nino_ref(x));
-        x = zimage_behind(s, r, &b->of_attention, x, zimage_attend(s, r, &b->attention, u));
-        u = zimage_before(s, r, &b->of_ffn, nino_ref(x));
-        x = zimage_behind(s, r, &b->of_ffn, x, zimage_feed(s, &b->ffn, u));
-        nino_scope_end(s);
-    }
+    snprintf(stage, sizeof(stage), "zimage.%s.%d", what, i);
+    nino_scope_begin(s, NINO_EV_STAGE, stage, 0, 0);
+    x = zimage_run_block(s, r, &list->block[i], x);
+    nino_scope_end(s);
     return x;
 }
 
@@ -91,8 +38,7 @@ static nino_tensor *zimage_pad(nino_stream *s, nino_tensor *x, const nino_array 
     return nino_concat(s, x, p, 1);
 }
 
-// [B,h,w,C] with even sides -> [B,tokens,4C]: squares of 2 x 2 cells, feature (y*2 + x)*C + c
-static nino_tensor *zimage_to_tokens(nino_stream *s, nino_tensor *x)
+nino_tensor *zimage_to_tokens(nino_stream *s, nino_tensor *x)
 {
     const int64_t n = nino_dim(x, 0), h = nino_dim(x, 1) / 2, w = nino_dim(x, 2) / 2;
     const int64_t c = nino_dim(x, 3);
@@ -146,7 +92,8 @@ static nino_tensor *zimage_read_text(nino_stream *s, zimage_run *r, nino_tensor 
     nino_tensor *x = nino_linear_op(s, nino_rms_norm(s, context, &net->cap_norm), &net->cap);
     x = zimage_pad(s, x, net->cap_pad, missing);
     r->table = nino_slice(s, table, 0, 0, tokens);
-    x = zimage_run_blocks(s, r, "text", &net->context_refiner, x);
+    for (int i = 0; i < net->context_refiner.n; i++)
+        x = zimage_stage(s, r, "text", i, &net->context_refiner, x);
     nino_unref(r->table);
     return x;
 }
@@ -173,8 +120,20 @@ static nino_tensor *zimage_read_image(nino_stream *s, zimage_run *r, nino_tensor
     x = nino_linear_op(s, zimage_to_tokens(s, nino_dit_even(s, x)), &net->x);
     x = zimage_pad(s, x, net->x_pad, missing);
     r->table = nino_slice(s, table, 0, after, nino_dim(x, 1));
-    x = zimage_run_blocks(s, r, "image", &net->noise_refiner, x);
+    zimage_control_begin(s, r, x, nino_dim(x, 1) - missing, r->table);
+    for (int i = 0; i < net->noise_refiner.n; i++)
+        x = zimage_control_refine(s, r, i, zimage_stage(s, r, "image", i, &net->noise_refiner, x));
+    zimage_control_refined(s, r, x);
     nino_unref(r->table);
+    return x;
+}
+
+// x: the text's tokens, `after` of them, and the image's.
+static nino_tensor *zimage_read_both(nino_stream *s, const zimage_run *r, nino_tensor *x,
+                                     int64_t after)
+{
+    for (int i = 0; i < r->net->layers.n; i++)
+        x = zimage_control_add(s, r, i, zimage_stage(s, r, "layer", i, &r->net->layers, x), after);
     return x;
 }
 
@@ -198,7 +157,8 @@ nino_tensor *zimage_forward(nino_stream *s, const nino_diffusion *d, nino_forwar
     key.h = (nino_dim(f->x, 1) + 1) / 2;
     key.w = (nino_dim(f->x, 2) + 1) / 2;
     key.pad = zimage_missing(net->x_pad, key.h * key.w);
-    zimage_run r = { .net = net };
+    zimage_control_run control = { .f = f };
+    zimage_run r = { .net = net, .control = &control };
     nino_scope_begin(s, NINO_EV_STAGE, "zimage.in", 0, 0);
     r.time = zimage_time(s, net, f->timestep, shape.dim[0]);
     nino_tensor *table = nino_rope_upload(s, &net->rope, &key, sizeof(key), zimage_rope_make);
@@ -206,8 +166,8 @@ nino_tensor *zimage_forward(nino_stream *s, const nino_diffusion *d, nino_forwar
     nino_tensor *text = zimage_text(s, &r, f, more, nino_ref(table), key.text);
     nino_tensor *image = zimage_read_image(s, &r, f->x, key.pad, nino_ref(table), key.text);
     r.table = table;
-    nino_tensor *x =
-        zimage_run_blocks(s, &r, "layer", &net->layers, nino_concat(s, text, image, 1));
+    nino_tensor *x = zimage_read_both(s, &r, nino_concat(s, text, image, 1), key.text);
+    zimage_control_end(&r);
     nino_scope_begin(s, NINO_EV_STAGE, "zimage.out", 0, 0);
     x = nino_slice(s, x, 1, key.text, key.h * key.w); // the image alone
     x = nino_dit_picture_by_cell(s, zimage_out(s, &r, x), 2, shape.dim[1], shape.dim[2]);

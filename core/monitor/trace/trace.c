@@ -10,6 +10,7 @@
 #include "core/monitor/trace/trace_own.h"
 
 #include <math.h>
+#include <ninodes/kernel.h>
 #include <ninodes/monitor.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,6 +239,11 @@ static void trace_add_launch(nino_trace *t, const char *text)
     trace_add_text(t, "local", *size ? size : TRACE_DRIVERS_CHOICE);
     if (l.requested > 0)
         trace_add_number(t, "requested_bytes", l.requested);
+    nino_kernel_told told;
+    if (!nino_kernel_told_read(&told, text))
+        return;
+    trace_add_text(t, "program", told.program);
+    trace_add_text(t, "call", told.call);
 }
 
 static void trace_slice(nino_trace *t, const nino_event *ev,

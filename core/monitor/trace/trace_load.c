@@ -3,6 +3,7 @@
 #include "core/monitor/trace/trace.h"
 
 #include "core/base/error.h"
+#include "core/event/publish.h"
 #include "core/monitor/trace/trace_own.h"
 
 #include <math.h>
@@ -15,7 +16,7 @@ enum { MAX_OPEN = 1024 };
 typedef struct made made; // a name that does not stand in the document
 struct made {
     made *next;
-    char text[NINO_LAUNCH_TEXT];
+    char text[];
 };
 
 typedef struct loader {
@@ -160,7 +161,9 @@ static uint32_t trace_load_launch(loader *l, const nino_json *args)
 {
     const char *global = nino_json_str(nino_json_get(args, "global"));
     const char *local = nino_json_str(nino_json_get(args, "local"));
-    char text[NINO_LAUNCH_TEXT], again[NINO_LAUNCH_TEXT];
+    const char *program = nino_json_str(nino_json_get(args, "program"));
+    const char *call = nino_json_str(nino_json_get(args, "call"));
+    char text[NINO_LAUNCH_TEXT], again[NINO_LAUNCH_TOLD_TEXT];
     nino_launch at;
     if (!global)
         return 0;
@@ -169,14 +172,15 @@ static uint32_t trace_load_launch(loader *l, const nino_json *args)
     if (!nino_launch_read(&at, text))
         return 0;
     at.requested = trace_load_number(args, "requested_bytes");
-    nino_launch_write(again, &at);
+    nino_launch_write_told(again, &at, program ? program : "", call ? call : "");
     const uint32_t known = *trace_load_slot_of(l, again);
     if (known)
         return known;
-    made *m = malloc(sizeof(*m));
+    const size_t n = strlen(again) + 1;
+    made *m = malloc(sizeof(*m) + n);
     if (!m)
         return 0;
-    memcpy(m->text, again, sizeof(again));
+    memcpy(m->text, again, n);
     m->next = l->made;
     l->made = m;
     return trace_load_intern(l, m->text);

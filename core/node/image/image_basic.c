@@ -56,7 +56,7 @@ NINO_NODE(image_scale, "ImageScale", "Upscale Image", "image/upscaling", "Scales
                          .help = "New height; 0 keeps the aspect ratio", .ui_max.i = 4096),
               NINO_P_ENUM(scale_params, crop, NINO_WORDS("disabled", "center"), 0, .label = "Crop",
                           .help = "center: cut to the new aspect ratio instead of stretching")),
-          NINO_RUN(scale_run));
+          NINO_RUN(scale_run, .items = NINO_ITEMS_APART));
 
 typedef struct by_params {
     int64_t upscale_method;
@@ -81,7 +81,7 @@ NINO_NODE(image_scale_by, "ImageScaleBy", "Upscale Image By", "image/upscaling",
                       NINO_P_FLOAT(by_params, scale_by, 1.0, 0.01, 8.0, 0.01, .label = "Factor",
                                    .help = "New size as a multiple of the old one",
                                    .ui_min.f = 0.25, .ui_max.f = 4.0)),
-          NINO_RUN(scale_by_run));
+          NINO_RUN(scale_by_run, .items = NINO_ITEMS_APART));
 
 // ---- ImageBatch ------------------------------------------------------------------------------
 

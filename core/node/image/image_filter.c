@@ -182,7 +182,7 @@ NINO_NODE(image_blur, "ImageBlur", "ImageBlur", "image/postprocessing", "Gaussia
                                  .unit = "px", .help = "How far the blur reaches"),
                       NINO_P_FLOAT(blur_params, sigma, 1.0, 0.1, 10.0, 0.1, .label = "Sigma",
                                    .help = "Width of the bell curve as a part of the radius")),
-          NINO_RUN(blur_run));
+          NINO_RUN(blur_run, .items = NINO_ITEMS_APART));
 
 typedef struct sharpen_params {
     int64_t sharpen_radius;
@@ -216,7 +216,7 @@ NINO_NODE(
                 NINO_P_FLOAT(
                     sharpen_params, alpha, 1.0, 0.0, 5.0, 0.01, .label = "Strength",
                     .help = "A tenth of how much of the difference to the blurred image is added")),
-    NINO_RUN(sharpen_run));
+    NINO_RUN(sharpen_run, .items = NINO_ITEMS_APART));
 
 // ---- ImageAddNoise ---------------------------------------------------------------------------
 

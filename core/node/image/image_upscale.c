@@ -18,4 +18,5 @@ NINO_NODE(image_upscale, "ImageUpscaleWithModel", "Upscale Image (using Model)",
           "Enlarges pictures as often as the model does; in tiles, smaller ones where memory is "
           "short",
           NINO_INPUTS(NINO_PORT(upscale_model, UPSCALE_MODEL), NINO_PORT(image, IMAGE)),
-          NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)), NINO_RUN(image_upscale_run));
+          NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
+          NINO_RUN(image_upscale_run, .items = NINO_ITEMS_SHARED));

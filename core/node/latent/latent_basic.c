@@ -264,7 +264,7 @@ NINO_NODE(latent_upscale, "LatentUpscale", "Upscale Latent", "latent",
               NINO_P_ENUM(upscale_params, crop, NINO_WORDS("disabled", "center"), 0,
                           .label = "Crop",
                           .help = "center: cut to the new aspect ratio instead of stretching")),
-          NINO_RUN(upscale_run));
+          NINO_RUN(upscale_run, .items = NINO_ITEMS_APART));
 
 typedef struct by_params {
     int64_t upscale_method;
@@ -289,4 +289,4 @@ NINO_NODE(latent_upscale_by, "LatentUpscaleBy", "Upscale Latent By", "latent",
                       NINO_P_FLOAT(by_params, scale_by, 1.5, 0.01, 8.0, 0.01, .label = "Factor",
                                    .help = "New size as a multiple of the old one",
                                    .ui_min.f = 0.25, .ui_max.f = 4.0)),
-          NINO_RUN(upscale_by_run));
+          NINO_RUN(upscale_by_run, .items = NINO_ITEMS_APART));

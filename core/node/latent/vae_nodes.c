@@ -147,11 +147,20 @@ static nino_status vae_nodes_encode_run(nino_run *r, nino_error *err)
     return vae_nodes_encode(r, &whole.tile, err);
 }
 
+// To a VAE for video a batch of pictures is a clip.
+static bool is_picture_vae(nino_value *const *in, const void *params)
+{
+    (void) params;
+    return in[1] && in[1]->u.vae && !nino_vae_is_video(in[1]->u.vae);
+}
+
 NINO_NODE(vae_decode, "VAEDecode", "VAE Decode", "latent", "Turns a latent into pixels",
-          .inputs = decode_in, NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)), NINO_RUN(decode_run));
+          .inputs = decode_in, NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
+          NINO_RUN(decode_run, .items = NINO_ITEMS_SHARED));
 NINO_NODE(vae_encode, "VAEEncode", "VAE Encode", "latent", "Turns pixels into a latent",
           .inputs = encode_in, NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
-          NINO_RUN(vae_nodes_encode_run));
+          NINO_RUN(vae_nodes_encode_run, .items = NINO_ITEMS_APART,
+                   .items_apart_with = is_picture_vae));
 
 // ---- VAEDecodeTiled, VAEEncodeTiled ----------------------------------------------------------
 
@@ -223,17 +232,17 @@ NINO_NODE(vae_decode_tiled, "VAEDecodeTiled", "VAE Decode (Tiled)", "_for_testin
                                  .help = "Side of a tile; smaller tiles need less memory",
                                  .ui_max.i = 2048),
                       TILED_OVERLAP, TILED_FRAMES(FRAMES_HELP, .acts_for = NINO_ACTS_FOR_CLIPS)),
-          NINO_RUN(decode_tiled_run));
-NINO_NODE(vae_encode_tiled, "VAEEncodeTiled", "VAE Encode (Tiled)", "_for_testing",
-          "Encodes in three passes of tiles that are averaged", .inputs = encode_in,
-          NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
-          NINO_PARAMS(tiled_params,
-                      NINO_P_INT(tiled_params, tile_size, 512, 64, 4096, 64, .label = "Tile",
-                                 .unit = "px",
-                                 .help = "Side of a tile; smaller tiles need less memory",
-                                 .ui_max.i = 2048),
-                      TILED_OVERLAP, TILED_FRAMES(ENCODE_HELP, .is_inert = true)),
-          NINO_RUN(encode_tiled_run));
+          NINO_RUN(decode_tiled_run, .items = NINO_ITEMS_SHARED));
+NINO_NODE(
+    vae_encode_tiled, "VAEEncodeTiled", "VAE Encode (Tiled)", "_for_testing",
+    "Encodes in three passes of tiles that are averaged", .inputs = encode_in,
+    NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
+    NINO_PARAMS(tiled_params,
+                NINO_P_INT(tiled_params, tile_size, 512, 64, 4096, 64, .label = "Tile",
+                           .unit = "px", .help = "Side of a tile; smaller tiles need less memory",
+                           .ui_max.i = 2048),
+                TILED_OVERLAP, TILED_FRAMES(ENCODE_HELP, .is_inert = true)),
+    NINO_RUN(encode_tiled_run, .items = NINO_ITEMS_APART, .items_apart_with = is_picture_vae));
 
 #define EXACT_TILES(params)                                                                        \
     NINO_P_BOOL(params, exact_tiles, false, .label = "Exact tiles", .optional = true,              \
@@ -347,7 +356,7 @@ NINO_NODE(
                 { NINO_WORDS(FIRST_FIVE, "-i", "-b"), "1.0.13" },
                 { NINO_WORDS(FIRST_FIVE, "-b", "-b", "-b"), "1.0.9" },
                 { NINO_WORDS(FIRST_FIVE), "1.0.0" }),
-    NINO_RUN(vae_nodes_rocm_run, .precision = rocm_precision));
+    NINO_RUN(vae_nodes_rocm_run, .precision = rocm_precision, .items = NINO_ITEMS_SHARED));
 
 // ---- ROCMOptimizedVAEDecodeTiled -------------------------------------------------------------
 
@@ -388,4 +397,5 @@ NINO_NODE(
                 NINO_P_BOOL(rocm_tiled_params, rocm_optimizations, true, .label = "Limit overlap",
                             .help = "Keeps the overlap within a quarter of the tile"),
                 EXACT_TILES(rocm_tiled_params)),
-    NINO_ALIASES({ .name = "ROCmVAEDecodeTiled" }), NINO_RUN(rocm_tiled_run));
+    NINO_ALIASES({ .name = "ROCmVAEDecodeTiled" }),
+    NINO_RUN(rocm_tiled_run, .items = NINO_ITEMS_SHARED));

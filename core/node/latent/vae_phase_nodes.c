@@ -170,7 +170,8 @@ NINO_NODE(rocm_vae_phase1, "ROCMOptimizedVAEDecodeV2", "ROCm VAE Decode, Phase 1
                       SWITCH(adaptive_tiling, "Planned tiles",
                              "Tiles are chosen by plan; off: whole pictures are tried first")),
           NINO_ALIASES(WRAPPER("ROCMOptimizedVAEDecodeV2")),
-          NINO_RUN(phase_run, .precision = phase1_precision, .switched = phase1_switched));
+          NINO_RUN(phase_run, .precision = phase1_precision, .switched = phase1_switched,
+                   .items = NINO_ITEMS_SHARED));
 
 NINO_NODE(
     rocm_vae_phase2, "ROCMOptimizedVAEDecodeV2Phase2", "ROCm VAE Decode, Phase 2",
@@ -181,7 +182,7 @@ NINO_NODE(
                 SWITCH(adaptive_precision, "Mixed", "Precision auto is mixed"), LAYOUT, CACHING),
     NINO_ALIASES(WRAPPER("ROCMOptimizedVAEDecodeV2Phase2")),
     NINO_RUN(phase_run, .precision = phase2_precision, .switched = phase2_switched,
-             .is_volatile_with = phase_is_volatile));
+             .items = NINO_ITEMS_SHARED, .is_volatile_with = phase_is_volatile));
 
 NINO_NODE(
     rocm_vae_phase3, "ROCMOptimizedVAEDecodeV2Phase3", "ROCm VAE Decode, Phase 3",
@@ -201,4 +202,4 @@ NINO_NODE(
     NINO_ALIASES({ .name = "ROCMOptimizedVAEDecodeV3", .note = "one version called phase 3 so" },
                  WRAPPER("ROCMOptimizedVAEDecodeV2Phase3")),
     NINO_RUN(phase_run, .precision = phase3_precision, .switched = phase3_switched,
-             .is_volatile_with = phase_is_volatile));
+             .items = NINO_ITEMS_SHARED, .is_volatile_with = phase_is_volatile));

@@ -1,6 +1,7 @@
 // ModelPatchLoader. Behaviour: ComfyUI comfy_extras/nodes_model_patch.py.
 #include "core/base/error.h"
 #include "core/base/hash.h"
+#include "core/model/diffusion/model_patch.h"
 #include "core/node/util.h"
 
 typedef struct patch_params {
@@ -25,14 +26,15 @@ static nino_status patch_loader_run(nino_run *r, nino_error *err)
         return st;
     const nino_hash id = nino_weights_identity(file), key = nino_hash_bytes(&id, sizeof(id));
     if (!(r->out[0] = sv->find_object(r->ctx, NINO_PORT_MODEL_PATCH, key)) &&
-        !(st = nino_block_net_load(file, name, &n, err)) && !(st = nino_out_patch(r, 0, n, err)))
+        !(st = nino_model_patch_load(file, name, &n, err)) && !(st = nino_out_patch(r, 0, n, err)))
         sv->keep_object(r->ctx, key, r->out[0]);
     nino_weights_unref(&file);
     return st;
 }
 
 NINO_NODE(patch_loader, "ModelPatchLoader", "Load Model Patch", "advanced/loaders",
-          "Opens what is added to a model: a blockwise ControlNet of Qwen-Image",
+          "Opens what is added to a model: a blockwise ControlNet of Qwen-Image, or a Fun "
+          "ControlNet of Z-Image",
           NINO_OUTPUTS(NINO_PORT(MODEL_PATCH, MODEL_PATCH)),
           NINO_PARAMS(patch_params,
                       NINO_P_FILE(patch_params, name, "model_patches", .label = "Model patch",

@@ -12,6 +12,7 @@
 #include "core/node/probe.h"
 #include "core/node/util.h"
 #include "core/op/backend.h"
+#include "core/op/engine.h"
 #include "core/sample/guide/guide.h"
 #include "core/tile/tile.h"
 
@@ -346,6 +347,7 @@ static void print_results(const bench *b, nino_buf *out)
                   nino_dtype_name(nino_stream_act_type(b->r->stream)));
     nino_buf_addf(out, "Model: %s (%s)\nText encoder: %s\nVAE: %s (%s)\n", b->model->net->name,
                   b->model->net->detail, b->clip->name, b->vae->name, b->vae->detail);
+    nino_buf_addf(out, "Linear layers: %s\n", nino_engine_text(&be->profile));
     nino_buf_addf(out, "Sampling: euler, simple, %d steps, one picture\nText: ", b->steps);
     nino_probe_time(out, &b->encode, 1, "s for a prompt and an empty one", 3);
     nino_buf_addf(out, ", %.3f s the first time, peak %.1f MiB\n", b->first_encode,
@@ -493,6 +495,10 @@ static nino_status rocm_flux_flux_run(nino_run *r, nino_error *err)
     };
     nino_buf text[TEXTS] = { { 0 } };
     int per_size = 0;
+    nino_profile *profile = &nino_stream_backend(r->stream)->profile;
+    const nino_gemm asked = profile->gemm;
+    if (!p->test_hipblas)
+        profile->gemm = NINO_GEMM_NATIVE;
     nino_status st = rocm_flux_prepare(&b, &per_size, err);
     if (st == NINO_OK && !(st = rocm_flux_encode(&b, err)))
         st = make_all(&b, per_size, err);
@@ -504,6 +510,7 @@ static nino_status rocm_flux_flux_run(nino_run *r, nino_error *err)
             rocm_flux_print_memory(&b, &text[MEMORY]);
         }
     }
+    profile->gemm = asked;
     nino_cond_unref(&b.prompt);
     nino_cond_unref(&b.empty);
     nino_sigmas_release(&b.sigmas);
@@ -528,8 +535,10 @@ NINO_NODE(
         NINO_P_STRING(flux_params, test_cfg_values, "1.0,3.5,8.0", .label = "CFG values",
                       .help = "Of every resolution a step is measured with each of them, in turn; "
                               "1 needs half of the work"),
-        NINO_P_BOOL(flux_params, test_hipblas, true, .label = "hipBLAS", .is_inert = true,
-                    .help = "No effect: matrix products are OpenCL kernels"),
+        NINO_P_BOOL(
+            flux_params, test_hipblas, true, .label = "BLAS library",
+            .help = "On: linear layers are multiplied as NINODES_GEMM says, by CLBlast where it "
+                    "is chosen; off: by ninodes' own kernels, to compare with"),
         NINO_P_BOOL(flux_params, generate_report, true, .label = "Report",
                     .help = "Off: only the results, without chart, advice and memory")),
     .is_output = true,

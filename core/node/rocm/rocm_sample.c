@@ -56,6 +56,11 @@ static nino_precision ksampler_precision(const void *params)
     return precision_of(p->precision_mode, p->compatibility_mode);
 }
 
+static bool ksampler_is_apart(nino_value *const *in, const void *params)
+{
+    return nino_ksampler_is_apart(in, ((const ksampler_params *) params)->sampler_name);
+}
+
 static nino_status rocm_sample_ksampler_run(nino_run *r, nino_error *err)
 {
     const ksampler_params *p = r->params;
@@ -87,7 +92,8 @@ NINO_NODE(rocm_ksampler, "ROCMOptimizedKSampler", "ROCm KSampler", "ROCm Ninodes
                         "1.0.9" },
                       { NINO_WORDS(STOCK_ORDER, "-", "precision_mode", "-", "-"), "1.0.0" },
                       { NINO_WORDS(STOCK_ORDER), "1.0.26" }),
-          NINO_RUN(rocm_sample_ksampler_run, .precision = ksampler_precision));
+          NINO_RUN(rocm_sample_ksampler_run, .precision = ksampler_precision,
+                   .items = NINO_ITEMS_SHARED, .items_apart_with = ksampler_is_apart));
 
 // ---- ROCMOptimizedKSamplerAdvanced -----------------------------------------------------------
 
@@ -103,6 +109,11 @@ static nino_precision advanced_precision(const void *params)
 {
     const advanced_params *p = params;
     return precision_of(p->precision_mode, p->compatibility_mode);
+}
+
+static bool advanced_is_apart(nino_value *const *in, const void *params)
+{
+    return nino_ksampler_is_apart(in, ((const advanced_params *) params)->sampler_name);
 }
 
 static nino_status rocm_sample_advanced_run(nino_run *r, nino_error *err)
@@ -139,7 +150,8 @@ NINO_NODE(rocm_ksampler_advanced, "ROCMOptimizedKSamplerAdvanced", "ROCm KSample
                                    "compatibility_mode"),
                         "1.0" },
                       { NINO_WORDS(STOCK_ADVANCED_ORDER, "-", "precision_mode", "-"), "1.0" }),
-          NINO_RUN(rocm_sample_advanced_run, .precision = advanced_precision));
+          NINO_RUN(rocm_sample_advanced_run, .precision = advanced_precision,
+                   .items = NINO_ITEMS_SHARED, .items_apart_with = advanced_is_apart));
 
 // ---- ROCMSamplerCustomAdvanced ---------------------------------------------------------------
 
@@ -177,4 +189,5 @@ NINO_NODE(
                     "up to 160 channels a head")),
     // Up to then the optional widgets were others.
     NINO_ORDERS({ NINO_WORDS("-", "-", "compatibility_mode"), "2.2.0" }),
-    NINO_RUN(rocm_sample_custom_run));
+    NINO_RUN(rocm_sample_custom_run, .items = NINO_ITEMS_SHARED,
+             .items_apart_with = nino_sample_custom_is_apart));

@@ -83,6 +83,7 @@ nino_status nino_node_sample(nino_run *r, const nino_guider *g, nino_noise noise
                                    .samples_factor = latent->factor,
                                    .noise_mask = latent->noise_mask,
                                    .batch_index = latent->batch_index,
+                                   .part = latent->part,
                                    .precision = h.precision,
                                    .keeps_scores = h.keeps_scores,
                                    .one_by_one = h.one_by_one,
@@ -157,6 +158,20 @@ static nino_status ksampler_run(nino_run *r, nino_error *err)
     return nino_node_run_ksampler(r, &k, NULL, err);
 }
 
+bool nino_ksampler_is_apart(nino_value *const *in, int64_t sampler)
+{
+    const nino_guider g = { .kind = NINO_GUIDE_CFG,
+                            .model = in[0] ? in[0]->u.model : NULL,
+                            .positive = in[1] ? in[1]->u.cond : NULL,
+                            .negative = in[2] ? in[2]->u.cond : NULL };
+    return nino_guide_is_apart(&g, (nino_sampler_id) sampler);
+}
+
+static bool ksampler_is_apart(nino_value *const *in, const void *params)
+{
+    return nino_ksampler_is_apart(in, ((const ksampler_params *) params)->sampler_name);
+}
+
 static const nino_port ksampler_in[] = { NINO_PORT(model, MODEL),
                                          NINO_PORT(positive, CONDITIONING),
                                          NINO_PORT(negative, CONDITIONING),
@@ -172,7 +187,8 @@ NINO_NODE(ksampler, "KSampler", "KSampler", "sampling", "Denoises a latent, guid
                          .ignored = NINO_WORDS("memory_safety_level"),
                          .note = "this class was removed; KSampler runs in its place, with the "
                                  "settings as they are" }),
-          NINO_RUN(ksampler_run));
+          NINO_RUN(ksampler_run, .items = NINO_ITEMS_SHARED,
+                   .items_apart_with = ksampler_is_apart));
 
 // ---- KSamplerAdvanced ------------------------------------------------------------------------
 
@@ -199,11 +215,17 @@ static nino_status ksampler_advanced_run(nino_run *r, nino_error *err)
     return nino_node_run_ksampler(r, &k, NULL, err);
 }
 
+static bool advanced_is_apart(nino_value *const *in, const void *params)
+{
+    return nino_ksampler_is_apart(in, ((const advanced_params *) params)->sampler_name);
+}
+
 NINO_NODE(ksampler_advanced, "KSamplerAdvanced", "KSampler (Advanced)", "sampling",
           "KSampler for a part of the steps, with or without noise before and after",
           .inputs = ksampler_in, NINO_OUTPUTS(NINO_PORT(LATENT, LATENT)),
           NINO_PARAMS(advanced_params, KSAMPLER_ADVANCED_PARAMS(advanced_params)),
-          NINO_RUN(ksampler_advanced_run));
+          NINO_RUN(ksampler_advanced_run, .items = NINO_ITEMS_SHARED,
+                   .items_apart_with = advanced_is_apart));
 
 // ---- SamplerCustom, SamplerCustomAdvanced ----------------------------------------------------
 
@@ -230,6 +252,12 @@ static nino_status ksampler_custom_run(nino_run *r, nino_error *err)
                             nino_in_latent(r, 5), NULL, err);
 }
 
+static bool custom_is_apart(nino_value *const *in, const void *params)
+{
+    (void) params;
+    return in[3] && nino_ksampler_is_apart(in, in[3]->u.sampler.id);
+}
+
 static const nino_port custom_out[] = { NINO_PORT(output, LATENT),
                                         NINO_PORT(denoised_output, LATENT),
                                         { 0 } };
@@ -246,7 +274,8 @@ NINO_NODE(sampler_custom, "SamplerCustom", "SamplerCustom", "sampling/custom_sam
                                   .help = "Start of the random numbers"),
                       NINO_P_FLOAT(custom_params, cfg, 8.0, 0.0, 100.0, 0.1, .label = "CFG",
                                    .ui_max.f = 20.0, .help = KSAMPLER_CFG_HELP)),
-          NINO_RUN(ksampler_custom_run));
+          NINO_RUN(ksampler_custom_run, .items = NINO_ITEMS_SHARED,
+                   .items_apart_with = custom_is_apart));
 
 static nino_status custom_advanced_run(nino_run *r, nino_error *err)
 {
@@ -259,11 +288,18 @@ nino_status nino_node_sample_custom(nino_run *r, const nino_sampling_how *how, n
                             nino_in_sigmas(r, 3), nino_in_latent(r, 4), how, err);
 }
 
+bool nino_sample_custom_is_apart(nino_value *const *in, const void *params)
+{
+    (void) params;
+    return in[1] && in[2] && nino_guide_is_apart(in[1]->u.guider, in[2]->u.sampler.id);
+}
+
 NINO_NODE(sampler_custom_advanced, "SamplerCustomAdvanced", "SamplerCustomAdvanced",
           "sampling/custom_sampling",
           "Denoises a latent with noise, guider, sampler and sigmas of one's own",
           NINO_INPUTS(NINO_SAMPLE_CUSTOM_PORTS), .outputs = custom_out,
-          NINO_RUN(custom_advanced_run));
+          NINO_RUN(custom_advanced_run, .items = NINO_ITEMS_SHARED,
+                   .items_apart_with = nino_sample_custom_is_apart));
 
 // ---- AddNoise --------------------------------------------------------------------------------
 

@@ -31,6 +31,7 @@
     X(unclip_cond)          \
     X(style_model_loader)   \
     X(style_model_apply)    \
+    X(lotus_conditioning)   \
     X(load_image_mask)      \
     X(load_image_output)    \
     X(control_loader)       \
@@ -264,6 +265,7 @@
     X(ip_advanced)          \
     X(patch_loader)         \
     X(qwen_control)         \
+    X(zimage_control)       \
     X(model_dtype)          \
     X(vae_decode)           \
     X(vae_decode_tiled)     \

@@ -21,6 +21,9 @@ typedef struct nino_device_provider {
                                    nino_programs *out);
     // As nino_kernel_folder().
     bool (*kernel_folder)(int i, char *out, size_t size);
+    // The source and the options of a program of that schedule, to free().
+    nino_status (*source)(const char *schedule, const char *file, const char *options, char **out,
+                          char **all_options, nino_error *err);
 } nino_device_provider;
 
 // Defined by cl/ (or by core/op/device/device_none.c when built with CL=0).

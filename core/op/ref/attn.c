@@ -50,8 +50,8 @@ static bool attn_add_bias(double *p, const float *bias, int64_t n)
     return sees_any;
 }
 
-// One query against all keys of its head. k, v: first key's and value's channels of the head; bias
-// may be NULL.
+// One query against the first tk keys of its head. k, v: first key's and value's channels of the head, rows
+// are `row` apart; bias may be NULL.
 static void attn_attend(const float *q, const float *k, const float *v, const float *bias,
                         int64_t tk, int64_t depth, int64_t row, double scale, double *p,
                         double *out)
@@ -87,16 +87,19 @@ nino_status nino_ref_attention(const nino_ref_args *a, nino_error *err)
 {
     const nino_shape *s = &a->d->src[0];
     const int64_t n = s->dim[0], tq = s->dim[1], row = s->dim[2], tk = a->d->src[1].dim[1];
-    const int64_t depth = row / a->d->attr.heads;
+    const int64_t depth = row / a->d->attr.heads, kv_row = a->d->src[1].dim[2];
+    const int64_t together = a->d->attr.heads / nino_op_kv_heads(a->d);
+    const bool is_causal = a->d->attr.is_causal;
     double *p = malloc((size_t) (tk + depth) * sizeof(*p));
     if (!p)
         return nino_ref_nomem(err);
     for (int64_t b = 0; b < n; b++)
         for (int64_t h = 0; h < row; h += depth)
             for (int64_t i = 0; i < tq; i++) {
-                const int64_t at = (b * tq + i) * row + h, key = b * tk * row + h;
+                const int64_t at = (b * tq + i) * row + h, seen = is_causal ? i + tk - tq + 1 : tk;
+                const int64_t key = b * tk * kv_row + h / depth / together * depth;
                 attn_attend(a->x[0] + at, a->x[1] + key, a->x[2] + key,
-                            bias_row(a, b, h / depth, i), tk, depth, row, a->d->attr.scale, p,
+                            bias_row(a, b, h / depth, i), seen, depth, kv_row, a->d->attr.scale, p,
                             p + tk);
                 for (int64_t c = 0; c < depth; c++)
                     a->y[at + c] = (float) p[tk + c];

@@ -110,6 +110,9 @@ static nino_tensor *batch_forward(nino_guide_run *r, nino_guide_feed *f, nino_te
         negative[i] = f->use[i / r->batch]->is_negative;
     pass.negative = negative;
     pass.n_rows = n;
+    pass.is_same_x = true;
+    for (int i = 0; i < f->n; i++)
+        pass.is_same_x &= !f->use[i]->has_area;
     nino_guide_block_hints_of(r, f->use[0], hints);
     pass.hint = hints;
     for (int i = 0; i < f->n_refs; i++)
@@ -352,6 +355,9 @@ static nino_status plan_need(nino_guide_run *r, const nino_guide_piece *p, int n
     nino_guide_block_hints_of(r, p[0].use, block_hints);
     pass.negative = negative;
     pass.n_rows = rows;
+    pass.is_same_x = true;
+    for (int i = 0; i < n; i++)
+        pass.is_same_x &= !p[i].use->has_area;
     pass.hint = block_hints;
     for (int walk = 0; walk < 2 && !st; walk++) { // the first brings the weights in
         const nino_shape x = nino_guide_tile_shape(r, p[0].use, n, r->channels);

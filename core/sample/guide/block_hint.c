@@ -1,7 +1,8 @@
-// Pictures that blockwise control networks are given: latents at the sizes that entries see.
-// Semantics: ComfyUI comfy_extras/nodes_model_patch.py (DiffSynthCnetPatch).
+// Pictures that control networks which are patches are given: latents at the sizes that entries see.
+// Semantics: ComfyUI comfy_extras/nodes_model_patch.py (DiffSynthCnetPatch, ZImageControlPatch).
 #include "core/sample/guide/guide_priv.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,34 +57,124 @@ static nino_status add_mask(const nino_block_use *u, nino_array **latent, nino_e
     return with ? NINO_OK : NINO_ERR_NOMEM;
 }
 
-static nino_status encode(nino_guide_run *r, const nino_block_use *u, int64_t h, int64_t w,
-                          nino_array **out, nino_error *err)
+// The picture at height x width, cut to the aspect ratio; grey where it is NULL. NULL: failed.
+static nino_array *sized(const nino_array *picture, int64_t height, int64_t width, nino_error *err)
+{
+    if (!picture) {
+        nino_array *grey = nino_array_create(NINO_F32, NINO_SHAPE(1, height, width, 3));
+        for (int64_t i = 0; grey && i < nino_shape_count(&grey->shape); i++)
+            nino_array_f32(grey)[i] = 0.5f;
+        if (!grey)
+            nino_fail(err, NINO_ERR_NOMEM, "", "no memory for a control network's picture");
+        return grey;
+    }
+    nino_array *one = first_of(picture, err);
+    nino_array *colours = one ? nino_guide_colours(one) : NULL, *scaled = NULL;
+    if (one && !colours)
+        nino_fail(err, NINO_ERR_NOMEM, "", "no memory for a control network's picture");
+    if (colours)
+        scaled = nino_planes_scale(colours, height, width, NINO_FILTER_AREA, true, err);
+    nino_array_unref(&one);
+    nino_array_unref(&colours);
+    return scaled;
+}
+
+// pixels, which it takes and which may be NULL, as a latent of h x w.
+static nino_status encode_at(nino_guide_run *r, const nino_block_use *u, nino_array *pixels,
+                             int64_t h, int64_t w, nino_array **out, nino_error *err)
 {
     const nino_latent_format *format = u->net->format;
     const nino_shape shape = NINO_SHAPE(1, h, w, format->channels);
-    const int64_t factor = u->vae->factor;
-    nino_array *one = first_of(u->image, err);
-    nino_array *colours = one ? nino_guide_colours(one) : NULL;
-    nino_array *scaled =
-        colours ? nino_planes_scale(colours, h * factor, w * factor, NINO_FILTER_AREA, true, err)
-                : NULL;
-    nino_status st;
-    if (one && !colours)
-        nino_fail(err, NINO_ERR_NOMEM, "", "no memory for a control network's picture");
-    if (scaled)
-        st = nino_guide_encode_hint(r, u->net->name, u->vae, format, scaled, out, err);
-    else
-        st = err && err->code ? err->code : NINO_ERR_NOMEM;
-    nino_array_unref(&one);
-    nino_array_unref(&colours);
-    nino_array_unref(&scaled);
+    if (!pixels)
+        return err && err->code ? err->code : NINO_ERR_NOMEM;
+    const nino_status st =
+        nino_guide_encode_hint(r, u->net->name, u->vae, format, pixels, out, err);
+    nino_array_unref(&pixels);
     if (st)
         return st;
     if (nino_shape_count(&(*out)->shape) != nino_shape_count(&shape))
         return nino_fail_kind(err, NINO_ERR_ARG, "model", u->net->name,
                               "the VAE %s makes a latent of another size", u->vae->name);
     (*out)->shape = shape; // of a clip of one frame, too
-    return u->net->has_mask ? add_mask(u, out, err) : NINO_OK;
+    return NINO_OK;
+}
+
+// 1 where the picture stays, as [1,height,width,1]: smooth between the mask's places, or the first of
+// those that a place is made of. NULL without a mask, or failed.
+static nino_array *kept(const nino_block_use *u, int64_t height, int64_t width, bool is_smooth,
+                        nino_error *err)
+{
+    nino_array *one = u->mask ? first_of(u->mask, err) : NULL;
+    for (int64_t i = 0; one && i < nino_shape_count(&one->shape); i++)
+        nino_array_f32(one)[i] = 1 - nino_array_f32(one)[i];
+    nino_array *scaled =
+        !one        ? NULL
+        : is_smooth ? nino_planes_scale(one, height, width, NINO_FILTER_BILINEAR, true, err)
+                    : nino_planes_first(one, height, width, err);
+    nino_array_unref(&one);
+    return scaled;
+}
+
+// What stays of the picture, on grey.
+static nino_array *painted(const nino_block_use *u, int64_t height, int64_t width, nino_error *err)
+{
+    nino_array *picture = sized(u->paint, height, width, err);
+    if (!picture || !u->paint || !u->mask)
+        return picture;
+    nino_array *share = kept(u, height, width, true, err);
+    if (!share)
+        nino_array_unref(&picture);
+    for (int64_t i = 0; share && i < height * width; i++)
+        for (int k = 0; k < 3; k++) {
+            float *v = nino_array_f32(picture) + 3 * i + k;
+            *v = (*v - 0.5f) * rintf(nino_array_f32(share)[i]) + 0.5f;
+        }
+    nino_array_unref(&share);
+    return picture;
+}
+
+// The latent with the mask, and that of what stays of the picture, as further channels.
+static nino_status add_painted(nino_guide_run *r, const nino_block_use *u, nino_array **latent,
+                               nino_error *err)
+{
+    const int64_t h = (*latent)->shape.dim[1], w = (*latent)->shape.dim[2];
+    const int64_t c = (*latent)->shape.dim[3], factor = u->vae->factor;
+    nino_array *share = NULL, *rest = NULL, *all = NULL;
+    nino_status st = encode_at(r, u, painted(u, h * factor, w * factor, err), h, w, &rest, err);
+    if (!st && u->mask && !(share = kept(u, h, w, false, err)))
+        st = NINO_ERR_NOMEM;
+    if (!st && !(all = nino_array_create(NINO_F32, NINO_SHAPE(1, h, w, 2 * c + 1))))
+        st = nino_fail(err, NINO_ERR_NOMEM, u->net->name, "no memory for its picture");
+    for (int64_t i = 0; !st && i < h * w; i++) {
+        float *to = nino_array_f32(all) + i * (2 * c + 1);
+        memcpy(to, nino_array_f32(*latent) + i * c, (size_t) c * sizeof(*to));
+        to[c] = share ? nino_array_f32(share)[i] : 0;
+        memcpy(to + c + 1, nino_array_f32(rest) + i * c, (size_t) c * sizeof(*to));
+    }
+    nino_array_unref(&share);
+    nino_array_unref(&rest);
+    if (st)
+        return st;
+    nino_array_unref(latent);
+    *latent = all;
+    return NINO_OK;
+}
+
+static nino_status encode(nino_guide_run *r, const nino_block_use *u, int64_t h, int64_t w,
+                          nino_array **out, nino_error *err)
+{
+    const int64_t factor = u->vae->factor;
+    if (u->net->zimage) { // whose latents are made even before it sees them
+        h += h % 2;
+        w += w % 2;
+    }
+    const nino_status st =
+        encode_at(r, u, sized(u->image, h * factor, w * factor, err), h, w, out, err);
+    if (st)
+        return st;
+    return u->net->has_inpaint ? add_painted(r, u, out, err)
+           : u->net->has_mask  ? add_mask(u, out, err)
+                               : NINO_OK;
 }
 
 static nino_status hint_add(nino_guide_run *r, int patch, int64_t h, int64_t w, nino_error *err)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/model/detect.h"
 
 #define PIXELS INT64_C(8)           // a latent cell's side, as sizes in SDXL's y count it
 #define SIZE_DIM INT64_C(256)       // numbers that one size becomes
@@ -75,6 +76,17 @@ static void embed_sdxl(const nino_guide_run *r, const nino_cond_entry *e, int ki
     embed_size(to, e->has_size && e->target_w ? e->target_w : width);
 }
 
+// The task as waves of (1, 0): what is in the picture, not the picture once more.
+static nino_status make_lotus_y(nino_cond_model *m, nino_error *err)
+{
+    static const double task[] = { 1, 0 };
+    if (!(m->y = nino_array_create(NINO_F32, NINO_SHAPE(1, NINO_LOTUS_Y))))
+        return cond_model_no_memory(err);
+    for (int i = 0; i < NINO_LOTUS_Y; i++)
+        nino_array_f32(m->y)[i] = (float) (i < 2 ? sin(task[i]) : cos(task[i - 2]));
+    return NINO_OK;
+}
+
 static nino_status make_y(const nino_guide_run *r, const nino_cond_entry *e, int kind,
                           nino_cond_model *m, nino_error *err)
 {
@@ -86,6 +98,8 @@ static nino_status make_y(const nino_guide_run *r, const nino_cond_entry *e, int
     const int64_t rest = dim - pooled;
     if (!dim)
         return NINO_OK;
+    if (!strcmp(r->net->family, NINO_LOTUS))
+        return make_lotus_y(m, err);
     if (!pooled && !is_unclip)
         return nino_fail_kind(err, NINO_ERR_ARG, "model", r->net->name,
                               "this model (%s) needs a pooled text encoding, which this "

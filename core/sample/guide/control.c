@@ -99,8 +99,20 @@ static nino_status control_encode(nino_guide_run *r, const nino_guide_control *c
     nino_array *latent = NULL, *scaled = NULL, flat;
     nino_status st =
         nino_guide_encode_hint(r, c->net->name, c->use->vae, c->net->format, pixels, &latent, err);
-    if (st)
+    if (!st &&
+        latent->shape.rank == 5) { // of clips, each picture is one: what is made is a picture
+        const int64_t *d = latent->shape.dim;
+        if (d[1] == 1)
+            latent->shape = NINO_SHAPE(d[0], d[2], d[3], d[4]);
+        else
+            st = nino_fail_kind(err, NINO_ERR_ARG, "shape", c->net->name,
+                                "the VAE %s makes one clip of its pictures: give it one picture",
+                                c->use->vae->name);
+    }
+    if (st) {
+        nino_array_unref(&latent);
         return st;
+    }
     if (!c->net->has_mask || latent->shape.rank != 4) {
         *out = latent;
         return NINO_OK;
@@ -210,14 +222,15 @@ static nino_status control_add(nino_guide_run *r, const nino_control_use *u, nin
 static nino_status add_chain(nino_guide_run *r, const nino_cond_use *u, nino_error *err)
 {
     nino_status st = NINO_OK;
-    if (u->control && r->n_axes != 2)
+    const int64_t *size = u->size + r->n_axes - 2;
+    if (u->control && r->n_axes != 2 && r->axis[0] != 1) // a picture may be a clip of one frame
         return nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "model", u->control->net->name,
                               "control networks for video models are not known");
     for (const nino_control_use *c = u->control; c && !st; c = c->previous) {
         if (!control_of(r, c))
             st = control_add(r, c, err);
         if (!st)
-            st = control_fit(r, control_of(r, c), u->size[0], u->size[1], err);
+            st = control_fit(r, control_of(r, c), size[0], size[1], err);
     }
     return st;
 }
@@ -299,12 +312,13 @@ nino_control_hint *nino_guide_hints(const nino_guide_run *r, nino_stream *s, con
                                     int n)
 {
     int k = chain_length(u->control);
+    const int64_t *size = u->size + r->n_axes - 2;
     nino_control_hint *hints = k ? calloc((size_t) k, sizeof(*hints)) : NULL;
     if (k && !hints)
         return nino_stream_fail(s, NINO_ERR_NOMEM, "", "no memory for a control network's hint");
     for (const nino_control_use *c = u->control; c; c = c->previous) {
         const nino_guide_control *g = control_of(r, c);
-        nino_tensor *t = upload_hint(r, s, sized_of(g, u->size[0], u->size[1]), n);
+        nino_tensor *t = upload_hint(r, s, sized_of(g, size[0], size[1]), n);
         g->net->prepare(s, g->net, t, c->type, &hints[--k]);
     }
     return hints;

@@ -35,6 +35,10 @@ void nino_guider_unref(nino_guider **g);      // NULL-safe
 nino_status nino_latent_operate(const nino_patch *p, float *x, int64_t batch, int64_t channels,
                                 const int64_t *axis, int n_axes, nino_error *err);
 
+// Whether item k of a sampled batch depends on nothing but item k of the latent and its noise: no
+// conditioning is of several items, no patch, sampler or guider looks at all of them.
+bool nino_guide_is_apart(const nino_guider *g, nino_sampler_id sampler);
+
 typedef struct nino_noise { // what travels on NOISE links
     bool is_disabled;       // the start has no noise
     uint64_t seed;          // also of what samplers add on their way
@@ -65,6 +69,7 @@ typedef struct nino_sample_params {
     int samples_factor; // pixels a cell they were made for where they are empty; 0: as the model's
     const nino_array *noise_mask;    // f32 [N,H,W] (1: may change), scaled to the latent; or NULL
     const int64_t *batch_index;      // N entries or NULL
+    nino_batch_part part;            // that the samples are of a batch
     nino_precision precision;        // AUTO: the model's, else the stream's
     bool keeps_scores;               // as nino_stream_keep_scores()
     bool one_by_one;                 // never more than one conditioning entry in a forward

@@ -241,6 +241,9 @@ nino_array *nino_planes_to_frames(const nino_array *m, int64_t frames, nino_erro
 // first. NULL: no memory.
 nino_array *nino_planes_scale(const nino_array *x, int64_t h, int64_t w, nino_filter f, bool center,
                               nino_error *err);
+// The same, cut, where each place is the first of those that it is made of (torch's "nearest", which is
+// not the filter of that name). NULL: no memory.
+nino_array *nino_planes_first(const nino_array *x, int64_t h, int64_t w, nino_error *err);
 // The first dimension becomes n by picking entries evenly. NULL: no memory.
 nino_array *nino_planes_pick(const nino_array *x, int64_t n, nino_error *err);
 // cos and sin of v at `dim` / 2 frequencies, as diffusion timesteps are embedded; returns the end.

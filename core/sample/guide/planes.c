@@ -76,6 +76,37 @@ end:
     return out;
 }
 
+// torch multiplies in floats.
+static int64_t first_at(const window *w, int64_t i, int64_t n)
+{
+    const int64_t at = (int64_t) floorf((float) i * ((float) w->n / (float) n));
+    return w->at + (at < w->n ? at : w->n - 1);
+}
+
+nino_array *nino_planes_first(const nino_array *a, int64_t h, int64_t w, nino_error *err)
+{
+    const int64_t *d = a->shape.dim, c = d[3];
+    window y, x;
+    planes_cut(d[1], d[2], h, w, &y, &x);
+    if (y.n < 1 || x.n < 1) {
+        nino_fail_kind(err, NINO_ERR_RANGE, "shape", "", "nothing of a picture is left to scale");
+        return NULL;
+    }
+    nino_array *out = nino_array_create(NINO_F32, NINO_SHAPE(d[0], h, w, c));
+    if (!out) {
+        nino_fail(err, NINO_ERR_NOMEM, "", "no memory to scale a mask or latent");
+        return NULL;
+    }
+    float *to = nino_array_f32(out);
+    for (int64_t i = 0; i < d[0] * h; i++)
+        for (int64_t j = 0; j < w; j++, to += c) {
+            const int64_t row = i / h * d[1] + first_at(&y, i % h, h);
+            memcpy(to, nino_array_f32(a) + (row * d[2] + first_at(&x, j, w)) * c,
+                   (size_t) c * sizeof(*to));
+        }
+    return out;
+}
+
 nino_array *nino_planes_pick(const nino_array *a, int64_t n, nino_error *err)
 {
     const int64_t had = a->shape.dim[0];

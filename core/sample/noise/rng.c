@@ -275,3 +275,19 @@ void nino_noise_fill(uint64_t seed, float *dst, int64_t batch, int64_t item,
                 memcpy(dst + i * item, dst + at * item, (size_t) item * sizeof(float));
     }
 }
+
+bool nino_noise_fill_part(uint64_t seed, float *dst, int64_t batch, int64_t item,
+                          const int64_t *batch_index, const nino_batch_part *part)
+{
+    if (!part->total || batch_index) {
+        nino_noise_fill(seed, dst, batch, item, batch_index);
+        return true;
+    }
+    float *all = malloc((size_t) (part->total * item) * sizeof(*all));
+    if (!all)
+        return false;
+    nino_noise_fill(seed, all, part->total, item, NULL);
+    memcpy(dst, all + part->first * item, (size_t) (batch * item) * sizeof(*dst));
+    free(all);
+    return true;
+}

@@ -25,7 +25,16 @@ uint32_t nino_rng_u32(nino_rng *r);
 // dst = the next torch.randn(n). Not the same as two calls for the halves of n.
 void nino_rng_randn(nino_rng *r, float *dst, int64_t n);
 
+// Items of a larger batch: `total` of them there, from `first` on. total 0: it is no part.
+typedef struct nino_batch_part {
+    int64_t first, total;
+    bool has_values; // the whole batch is not all zeros
+} nino_batch_part;
+
 // The noise of one latent [batch, item values]: one draw for all; with batch_index (`batch` values
 // >= 0) item i is the batch_index[i]-th of one draw per item, as LatentFromBatch asks for.
 void nino_noise_fill(uint64_t seed, float *dst, int64_t batch, int64_t item,
                      const int64_t *batch_index);
+// The same of a part: what its items have in the noise of the whole. False: no memory for that.
+bool nino_noise_fill_part(uint64_t seed, float *dst, int64_t batch, int64_t item,
+                          const int64_t *batch_index, const nino_batch_part *part);

@@ -74,6 +74,9 @@ nino_status nino_sampler_run_all(const nino_sampler *sampler, const nino_sampler
                        .n_steps = run->n_sigmas - 1,
                        .is_flow = nino_sampling_is_flow(run->ms) };
     nino_status st = nino_solve_scalars(s, run->n_sigmas, &s->sigma);
+    if (st == NINO_OK && run->whole &&
+        !(s->drawn = malloc((size_t) run->whole * sizeof(*s->drawn))))
+        st = nino_fail(err, NINO_ERR_NOMEM, "sampler", "no memory for the noise of a whole batch");
     if (st == NINO_OK) {
         memcpy(s->sigma, run->sigmas, (size_t) run->n_sigmas * sizeof(float));
         find_tree_range(s);
@@ -83,6 +86,7 @@ nino_status nino_sampler_run_all(const nino_sampler *sampler, const nino_sampler
     for (int i = 0; i < s->n_arrays; i++)
         free(s->array[i]);
     nino_brownian_destroy(&s->tree);
+    free(s->drawn);
     free(s);
     return st;
 }

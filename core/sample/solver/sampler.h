@@ -121,7 +121,8 @@ typedef struct nino_sampler_run {
     nino_denoise_fn denoise;
     void *denoise_priv;
     float *x; // in: nino_sampling_noise_scaling() at sigmas[0]; out: before the inverse scaling
-    int64_t count; // values of x, as torch has them ([N,C,H,W] or [N,C,T,H,W]) for equal noise
+    int64_t count;     // values of x, as torch has them ([N,C,H,W] or [N,C,T,H,W]) for equal noise
+    int64_t whole, at; // x is a part of so many values, from `at` on; whole 0: it is all
     const float *sigmas;
     int n_sigmas;                // 0 or 1: x is left as it is
     uint64_t seed;               // of the samplers' own noise

@@ -2,6 +2,7 @@
 #include "core/sample/solver/solve.h"
 #include "core/base/error.h"
 #include <stdlib.h>
+#include <string.h>
 
 nino_status nino_solve_denoise(nino_solve *s, const float *x, float sigma, float *D, float *U)
 {
@@ -37,17 +38,34 @@ nino_status nino_solve_arrays(nino_solve *s, float **array, int n)
 
 nino_status nino_solve_scalars(nino_solve *s, int n, float **v) { return solve_keep(s, n, v); }
 
-void nino_solve_noise(nino_solve *s, float *dst) { nino_rng_randn(&s->rng, dst, s->count); }
+// The noise of a part is cut out of that of the whole, which is drawn into s->drawn.
+static float *solve_drawn(const nino_solve *s, float *dst) { return s->drawn ? s->drawn : dst; }
+
+static void solve_cut(const nino_solve *s, float *dst)
+{
+    if (s->drawn)
+        memcpy(dst, s->drawn + s->run->at, (size_t) s->count * sizeof(*dst));
+}
+
+void nino_solve_noise(nino_solve *s, float *dst)
+{
+    nino_rng_randn(&s->rng, solve_drawn(s, dst), s->drawn ? s->run->whole : s->count);
+    solve_cut(s, dst);
+}
 
 nino_status nino_solve_tree_noise(nino_solve *s, float from, float to, float *dst)
 {
     if (!s->tree) {
-        const nino_status st = nino_brownian_create(s->tree_from, s->tree_to, s->count,
-                                                    s->run->seed, &s->tree, s->err);
+        const nino_status st =
+            nino_brownian_create(s->tree_from, s->tree_to, s->drawn ? s->run->whole : s->count,
+                                 s->run->seed, &s->tree, s->err);
         if (st)
             return st;
     }
-    return nino_brownian_noise(s->tree, from, to, dst, s->err);
+    const nino_status st = nino_brownian_noise(s->tree, from, to, solve_drawn(s, dst), s->err);
+    if (!st)
+        solve_cut(s, dst);
+    return st;
 }
 
 nino_status nino_solve_fail(nino_solve *s, const char *what)

@@ -20,6 +20,7 @@ typedef struct nino_solve {
     int n_steps;
     bool is_flow;
     nino_rng rng; // of nino_solve_noise
+    float *drawn; // of a part: room for the noise of the whole
     bool has_churned;
     double tree_from, tree_to;
     nino_brownian *tree; // made when first asked for

@@ -42,9 +42,9 @@ def text(prompt):
     return node("CLIPTextEncode", text=prompt, clip=["2", 0])
 
 
-def write(name, nodes, latent, pixels, at):
-    """at: the node that gives the latent"""
-    nodes["20"] = node("VAEDecode", samples=[at, 0], vae=["3", 0])
+def write(name, nodes, latent, pixels, at, of=("3", 0)):
+    """at: the node that gives the latent; of: the autoencoder"""
+    nodes["20"] = node("VAEDecode", samples=[at, 0], vae=list(of))
     nodes["21"] = node("SaveImage", filename_prefix=name, images=["20", 0])
     files.path(f"e2e_2026/workflows/{name}.json").write_text(json.dumps(nodes, indent=1) + "\n")
     files.save(f"e2e_2026/expected/{name}_ref.safetensors", {f"latent_node_{at}": latent})

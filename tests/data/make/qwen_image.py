@@ -176,12 +176,15 @@ def places(refs, method):
     return out
 
 
-def forward(x, h, w, t, context, refs=(), method="index", mask=None, kept=None, after=None):
-    """after(i, img, n): what changes the rows of img once block i has run; the first n are the picture's"""
+def forward(x, h, w, t, context, refs=(), method="index", mask=None, kept=None, after=None, hint=None):
+    """after(i, img, n): what changes the rows of img once block i has run; the first n are the picture's. hint: rows that
+    are added to the picture's at first; then the layers behind the blocks are left out"""
     hl, wl = (h + 1) // 2, (w + 1) // 2
     start = max(hl // 2, wl // 2)
     ids = [(start + j,) * 3 for j in range(len(context))] + grid(h, w, 0) + places(refs, method)
     img = linear(sum((tokens(*p) for p in refs), tokens(x, h, w)), "img_in", D)
+    if hint:
+        img = [[a + b for a, b in zip(*r)] for r in zip(img, hint)]
     txt = linear(rms(context, "txt_norm.weight", CONTEXT), "txt_in", D)
 
     def embedded(time):
@@ -199,6 +202,8 @@ def forward(x, h, w, t, context, refs=(), method="index", mask=None, kept=None, 
         block(i, img, txt, tembs, ids, hidden)
         if after:
             after(i, img, hl * wl)
+    if hint:
+        return None
     last = linear(temb, "norm_out.linear", 2 * D)[0]
     rows = linear([modulated(r, last[D:], last[:D]) for r in img[:hl * wl]], "proj_out", 64)
     return [rows[y // 2 * wl + v // 2][c * 4 + y % 2 * 2 + v % 2] for c in range(16) for y in range(h) for v in range(w)]

@@ -81,13 +81,13 @@ def evaluations(plain, masked):
     files.save("synth/qwen_patch_io.safetensors", io)
 
 
-def fitted(picture, width, height):
-    """cut to the aspect and scaled as ComfyUI's common_upscale with "area" and "center\""""
+def fitted(picture, width, height, mode="area"):
+    """cut to the aspect and scaled as ComfyUI's common_upscale with "center\""""
     h, w = picture.shape[2:]
     old, new = w / h, width / height
     x = round((w - w * (new / old)) / 2) if old > new else 0
     y = round((h - h * (old / new)) / 2) if old < new else 0
-    return F.interpolate(picture[:, :, y:h - y, x:w - x], size=(height, width), mode="area")
+    return F.interpolate(picture[:, :, y:h - y, x:w - x], size=(height, width), mode=mode)
 
 
 def run(masked):

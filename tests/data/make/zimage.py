@@ -46,18 +46,23 @@ def completed(n, x, name):
     return torch.cat([x, token.expand(x.shape[0], -x.shape[1] % 32, -1)], 1)
 
 
-def zimage(n, x, sigma, context, c=256, depth=128, hidden=64, layers=(2, 2, 4)):
-    """layers: refiners of the picture, of the text, layers over both"""
+def squares(x):
+    """[B,C,h,w] with even sides as tokens of 2x2 cells"""
+    b, z, h, w = x.shape
+    return x.view(b, z, h // 2, 2, w // 2, 2).permute(0, 2, 4, 3, 5, 1).reshape(b, h * w // 4, 4 * z)
+
+
+def zimage(n, x, sigma, context, c=256, depth=128, hidden=64, layers=(2, 2, 4), time=256, controls=()):
+    """layers: refiners of the picture, of the text, layers over both; controls: zimage_control.py"""
     b, z, h, w = x.shape
     x = torch.cat([x, x[:, :, :h % 2]], 2)
     x = torch.cat([x, x[..., :w % 2]], 3)
     rows, cols = x.shape[2] // 2, x.shape[3] // 2
     e = net.wave((1 - sigma) * 1000, 256)
-    cond = n.linear(F.silu(n.linear(e, "t_embedder.mlp.0", 256)), "t_embedder.mlp.2", 256)
+    cond = n.linear(F.silu(n.linear(e, "t_embedder.mlp.0", time)), "t_embedder.mlp.2", time)
     txt = completed(n, n.linear(rms(n, context, "cap_embedder.0"), "cap_embedder.1", c), "cap_pad_token")
     known = txt.shape[1]
-    img = x.view(b, z, rows, 2, cols, 2).permute(0, 2, 4, 3, 5, 1).reshape(b, rows * cols, 4 * z)
-    img = completed(n, n.linear(img, "x_embedder", c), "x_pad_token")
+    img = completed(n, n.linear(squares(x), "x_embedder", c), "x_pad_token")
     places = torch.zeros(known + img.shape[1], 3)
     places[:known, 0] = torch.arange(known) + 1
     places[known:known + rows * cols] = torch.cartesian_prod(torch.tensor([known + 1]), torch.arange(rows),
@@ -65,11 +70,20 @@ def zimage(n, x, sigma, context, c=256, depth=128, hidden=64, layers=(2, 2, 4)):
     at = angles(places, depth)
     for i in range(layers[1]):
         txt = block(n.at(f"context_refiner.{i}."), txt, at[:known], None, depth, hidden)
+    see = slice(known, known + rows * cols)
+    for k in controls:
+        k.begin(img[:, :rows * cols], at[see], cond)
     for i in range(layers[0]):
         img = block(n.at(f"noise_refiner.{i}."), img, at[known:], cond, depth, hidden)
+        for k in controls:
+            img = k.refine(i, img)
+    for k in controls:
+        k.image = img[:, :rows * cols]
     both = torch.cat([txt, img], 1)
     for i in range(layers[2]):
         both = block(n.at(f"layers.{i}."), both, at, cond, depth, hidden)
+        for k in controls:
+            both = k.layer(i, both, see)
     scale = n.linear(F.silu(cond), "final_layer.adaLN_modulation.1", c)[:, None]
     y = n.linear(net.plain_norm(both[:, known:known + rows * cols]) * (1 + scale), "final_layer.linear", 4 * z)
     return -y.view(b, rows, cols, 2, 2, z).permute(0, 5, 1, 3, 2, 4).reshape(b, z, 2 * rows, 2 * cols)[:, :, :h, :w]

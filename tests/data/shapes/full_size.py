@@ -233,6 +233,127 @@ def encoder(name, data, small):
     return out
 
 
+def linear(name, n, c):
+    return {name + ".weight": [n, c], name + ".bias": [n]}
+
+
+def qwen_control(qwen, blocks=5, d=3072):
+    """InstantX's ControlNet of Qwen-Image, whose tensors qwen are."""
+    kept = tuple(f"transformer_blocks.{i}." for i in range(blocks))
+    out = {k: v for k, v in qwen.items() if k.startswith(kept) or
+           not k.startswith(("transformer_blocks.", "norm_out.", "proj_out."))}
+    out.update(linear("controlnet_x_embedder", d, 64))
+    for i in range(blocks):
+        out.update(linear(f"controlnet_blocks.{i}", d, d))
+    return out
+
+
+def unet_sd2(ch=320, context=1024, y=4):
+    """Stable Diffusion 2's UNet with an embedding of y numbers, as Lotus has it."""
+    out, emb = {}, 4 * ch
+
+    def pair(name, *dim):
+        out[name + ".weight"] = list(dim)
+        out[name + ".bias"] = [dim[0]]
+
+    def resnet(name, cin, cout):
+        pair(name + ".in_layers.0", cin)
+        pair(name + ".in_layers.2", cout, cin, 3, 3)
+        pair(name + ".emb_layers.1", cout, emb)
+        pair(name + ".out_layers.0", cout)
+        pair(name + ".out_layers.3", cout, cout, 3, 3)
+        if cin != cout:
+            pair(name + ".skip_connection", cout, cin, 1, 1)
+
+    def transformer(name, c):
+        pair(name + ".norm", c)
+        for end in ("proj_in", "proj_out"):
+            pair(f"{name}.{end}", c, c)
+        t = name + ".transformer_blocks.0."
+        for attn, of in (("attn1", c), ("attn2", context)):
+            out.update({f"{t}{attn}.to_{p}.weight": [c, c if p == "q" else of] for p in "qkv"})
+            pair(f"{t}{attn}.to_out.0", c, c)
+        for k in (1, 2, 3):
+            pair(f"{t}norm{k}", c)
+        pair(t + "ff.net.0.proj", 8 * c, c)
+        pair(t + "ff.net.2", c, 4 * c)
+
+    for name, c in (("time_embed", ch), ("label_emb.0", y)):
+        pair(name + ".0", emb, c)
+        pair(name + ".2", emb, emb)
+    pair("input_blocks.0.0", ch, 4, 3, 3)
+    widths, c, n = [ch], ch, 1
+    for level, m in enumerate((1, 2, 4, 4)):
+        for _ in range(2):
+            resnet(f"input_blocks.{n}.0", c, ch * m)
+            c = ch * m
+            if level < 3:
+                transformer(f"input_blocks.{n}.1", c)
+            widths, n = widths + [c], n + 1
+        if level < 3:
+            pair(f"input_blocks.{n}.0.op", c, c, 3, 3)
+            widths, n = widths + [c], n + 1
+    resnet("middle_block.0", c, c)
+    transformer("middle_block.1", c)
+    resnet("middle_block.2", c, c)
+    n = 0
+    for level, m in ((3, 4), (2, 4), (1, 2), (0, 1)):
+        for k in range(3):
+            resnet(f"output_blocks.{n}.0", c + widths.pop(), ch * m)
+            c = ch * m
+            if level < 3:
+                transformer(f"output_blocks.{n}.1", c)
+            if k == 2 and level:
+                pair(f"output_blocks.{n}.{2 if level < 3 else 1}.conv", c, c, 3, 3)
+            n += 1
+    pair("out.0", c)
+    pair("out.2", 4, c, 3, 3)
+    return out
+
+
+def clip_h(layers=24, d=1024):
+    """OpenCLIP ViT-H's text model, in Hugging Face's names."""
+    t = "text_model."
+    out = {t + "embeddings.token_embedding.weight": [49408, d], t + "embeddings.position_embedding.weight": [77, d]}
+
+    def pair(name, *dim):
+        out[t + name + ".weight"] = list(dim)
+        out[t + name + ".bias"] = [dim[0]]
+
+    for i in range(layers):
+        b = f"encoder.layers.{i}."
+        for k in (1, 2):
+            pair(f"{b}layer_norm{k}", d)
+        for p in ("q_proj", "k_proj", "v_proj", "out_proj"):
+            pair(f"{b}self_attn.{p}", d, d)
+        pair(b + "mlp.fc1", 4 * d, d)
+        pair(b + "mlp.fc2", d, 4 * d)
+    pair("final_layer_norm", d)
+    return out
+
+
+def qwen_patch(blocks=60, d=3072):
+    """DiffSynth's blockwise ControlNet of Qwen-Image."""
+    out = linear("img_in", d, 64)
+    for i in range(blocks):
+        b = f"controlnet_blocks.{i}."
+        out.update({b + "x_rms.weight": [d], b + "y_rms.weight": [d]}, **linear(b + "input_proj", d, d),
+                   **linear(b + "output_proj", d, d))
+    return out
+
+
+def zimage_fun(z, layers, features):
+    """A Fun ControlNet of Z-Image, whose tensors z are; its refiners answer but in version 1, of six layers."""
+    d = z["x_embedder.weight"][0]
+    out = linear("control_all_x_embedder.2-1", d, features)
+    for name, count in (("control_noise_refiner", 2), ("control_layers", layers)):
+        for i in range(count):
+            out.update({f"{name}.{i}.{k[9:]}": dim for k, dim in z.items() if k.startswith("layers.0.")})
+            for proj in ("before_proj",) * (i == 0) + ("after_proj",):
+                out.update(linear(f"{name}.{i}.{proj}", d, d) if name == "control_layers" or layers != 6 else {})
+    return out
+
+
 def models(data):
     """{path below a models folder: (tensors, type of matrices, {name: bytes})} of the families that
     the official workflows of 2025 and 2026 use, under their names."""
@@ -265,6 +386,13 @@ def models(data):
         "vae/flux2-vae": (vae_kl(32, is_flux2=True), BF16),
         "vae/full_encoder_small_decoder": (vae_kl(32, decoder_ch=64, is_flux2=True), BF16),
         "upscale_models/RealESRGAN_x4plus": (esrgan(), "F32"),
+        "controlnet/Qwen-Image-InstantX-ControlNet-Union": (qwen_control(qwen), BF16),
+        nets + "lotus-depth-d-v1-1": (unet_sd2(), BF16),
+        texts + "sd2_clip_h": (clip_h(), BF16),
+        "vae/vae-ft-mse-840000-ema-pruned": (vae_kl(4), BF16),
+        "model_patches/qwen_image_canny_diffsynth_controlnet": (qwen_patch(), BF16),
+        "model_patches/Z-Image-Turbo-Fun-Controlnet-Union": (zimage_fun(z, 6, 64), BF16),
+        "model_patches/Z-Image-Turbo-Fun-Controlnet-Union-2.1": (zimage_fun(z, 15, 132), BF16),
         "loras/Qwen-Image-Lightning-4steps-V1.0": (lightning, BF16),
         "loras/Qwen-Image-Edit-2511-Lightning-4steps-V1.0-bf16": (lightning, BF16),
         "loras/Flux_2-Turbo-LoRA_comfyui": (lora(dev, 32), BF16),

@@ -1,6 +1,8 @@
 // Canvas tests in one process: nodes and editors as widgets, actions, search, subgraphs, ports.
 // tests/gui/test_canvas.sh starts it.
 #include "tests/gui/program/canvas.h"
+#include "node/editors.h"
+#include <glib/gstdio.h>
 
 #include "node/choice.h"
 #include "canvas/search.h"
@@ -58,6 +60,31 @@ static void test_editors(void)
     g_autofree char *shown = gtk_text_buffer_get_text(b, &from, &to, FALSE);
     CHECK_STR(shown, "a lighthouse");
     CHECK(gtk_spin_button_get_value_as_int(GTK_SPIN_BUTTON(steps)) == 20);
+}
+
+// Nodes that load pictures offer those of their folder, inputs or outputs, and show what is chosen.
+static void test_pictures(void)
+{
+    g_autofree char *dir = g_dir_make_tmp("canvas-XXXXXX", NULL);
+    CHECK(dir);
+    g_autofree char *in = g_build_filename(dir, "in.png", NULL);
+    g_autofree char *made = g_build_filename(dir, "made.png", NULL);
+    const nino_param image = { .type = NINO_FILE, .folder = "output" };
+    const nino_doc_widget w = { .param = &image, .text = "made.png" },
+                          marked = { .param = &image, .text = "in.png [input]" };
+    CHECK(g_file_set_contents(made, "x", 1, NULL));
+    nino_editors_set_folders(NULL, "/nowhere", dir);
+    g_auto(GStrv) list = nino_editors_files("output");
+    CHECK(list[0] && !list[1]);
+    CHECK_STR(list[0], "made.png");
+    g_autofree char *path = nino_editors_input_path(&w), *other = nino_editors_input_path(&marked);
+    CHECK_STR(path, made);
+    CHECK_STR(other, "/nowhere/in.png");
+    nino_editors_set_folders(NULL, dir, NULL);
+    g_autofree char *again = nino_editors_input_path(&marked);
+    CHECK_STR(again, in);
+    nino_editors_set_folders(NULL, NULL, NULL);
+    CHECK(!g_unlink(made) && !g_rmdir(dir));
 }
 
 static void test_choice(void)
@@ -287,6 +314,7 @@ int main(void)
     open_window();
     test_search();
     test_editors();
+    test_pictures();
     test_choice();
     test_actions();
     test_subgraph();

@@ -90,7 +90,8 @@ static void check_size(GtkWidget *window, int width, int height)
 
 static void look_at_all(GtkWidget *window, int width, int height, const char *theme)
 {
-    static const char *const drawers[] = { "", "queue", "problems", "form", "log" };
+    static const char *const drawers[] = { "",      "nodes",    "models", "workflows",
+                                           "queue", "problems", "form",   "log" };
     gtk_widget_activate_action(window, "win.perspective", "s", "compose");
     for (gsize i = 0; i < G_N_ELEMENTS(drawers); i++) {
         if (*drawers[i])
@@ -103,8 +104,8 @@ static void look_at_all(GtkWidget *window, int width, int height, const char *th
     look(window, "results", width, height, theme);
     gtk_widget_activate_action(window, "win.side", NULL);
     gtk_widget_activate_action(window, "win.perspective", "s", "profile");
-    static const char *const views[] = { "kernels", "memory", "performance", "tiles",  "roofline",
-                                         "device",  "steps",  "advice",      "compare" };
+    static const char *const views[] = { "kernels",  "kernel", "memory", "performance", "tiles",
+                                         "roofline", "device", "steps",  "advice",      "compare" };
     for (gsize i = 0; i < G_N_ELEMENTS(views); i++) {
         gtk_widget_activate_action(window, "win.view", "s", views[i]);
         look(window, views[i], width, height, theme);

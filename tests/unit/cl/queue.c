@@ -1,6 +1,8 @@
 // Events of the queue: with a reader every command gives one record whose times fit the host's
 // clock; without one no record is made. Also: what is in flight stays bounded.
 #include "core/base/time.h"
+#include "core/harness/kernel_call.h"
+#include <ninodes/kernel.h>
 #include "tests/cl.h"
 
 enum { MAX = 4096 };
@@ -15,6 +17,23 @@ static void run(nino_backend *be, nino_monitor *m)
     CHECK(a);
     nino_array_unref(&a);
     nino_stream_destroy(&s);
+}
+
+// The record tells the program, whose source has the kernel, and the call, which the harness can make.
+static void check_told(const char *launch, const char *kernel, const nino_event *e)
+{
+    nino_kernel_told t;
+    nino_check_case c;
+    nino_dtype type;
+    char *source, *options;
+    CHECK(nino_kernel_told_read(&t, launch));
+    CHECK_OK(nino_call_read(t.call, &c, &type, &err), err);
+    CHECK(c.op == (nino_op_id) (e->sub - 1));
+    CHECK(nino_dtype_bits(type) == (int) nino_kernel_bits(e));
+    CHECK_OK(nino_kernel_source(t.program, &source, &options, &err), err);
+    CHECK(strstr(source, kernel) && strstr(options, "-DSCHED_"));
+    free(source);
+    free(options);
 }
 
 static void test_records(nino_backend *be)
@@ -58,6 +77,8 @@ static void test_records(nino_backend *be)
         CHECK(nino_kernel_bits(e) == 32 || nino_kernel_bits(e) == 16);
         CHECK(nino_launch_read(&l, nino_monitor_name_text(m, nino_kernel_launch(e))));
         CHECK(l.global[0] && l.global[1] && l.global[2]);
+        check_told(nino_monitor_name_text(m, nino_kernel_launch(e)),
+                   nino_monitor_name_text(m, e->name), e);
         for (int k = 0; k < 3 && l.local[0]; k++)
             CHECK(l.local[k] && l.global[k] % l.local[k] == 0);
         n_asked += l.requested > 0;

@@ -115,6 +115,30 @@ static void test_attention(nino_dtype type)
             run(&nino_check_cases[i], type, -1);
 }
 
+// Later keys hidden, and k and v of fewer heads: blocks of keys that all, some or none of a work-group's queries
+// see; scores in registers, and in memory.
+static void test_causal(nino_dtype type)
+{
+    static const struct {
+        int n, tq, tk, heads, kv, depth, bias;
+        bool keeps_scores;
+    } cases[] = { { 1, 70, 133, 6, 2, 128, 0, false }, { 2, 129, 129, 2, 2, 128, 0, false },
+                  { 2, 65, 66, 2, 1, 64, 1, false },   { 1, 1, 97, 4, 2, 64, 0, false },
+                  { 1, 200, 200, 4, 1, 64, 0, false }, { 2, 40, 70, 2, 1, 64, 0, true } };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const int64_t n = cases[i].n, tq = cases[i].tq, tk = cases[i].tk, h = cases[i].heads,
+                      row = h * cases[i].depth, kv = (int64_t) cases[i].kv * cases[i].depth;
+        nino_check_case c = { .op = NINO_OP_ATTENTION,
+                              .attr.heads = cases[i].heads,
+                              .attr.is_causal = true,
+                              .attr.keeps_scores = cases[i].keeps_scores,
+                              .src = { { n, tq, row }, { n, tk, kv }, { n, tk, kv } } };
+        if (cases[i].bias)
+            memcpy(c.src[3], (const int64_t[]){ n, h, tq, tk }, sizeof(int64_t[4]));
+        run(&c, type, -1);
+    }
+}
+
 // Those of the harness, with weights of the activations' type: one program for each form of inputs.
 static void test_harness(nino_dtype type)
 {
@@ -322,6 +346,7 @@ static int run_type(nino_dtype type)
     test_kept();
     test_harness(type);
     test_attention(type);
+    test_causal(type);
     test_tile(type == NINO_F16 ? 1 : 3, type, type);
     test_tile(2, type, type == NINO_F16 ? NINO_F32 : other);
     if (type == NINO_F16)

@@ -1,6 +1,7 @@
 // The name of a launch: what is written is read back, what is not known stays unknown, and other
 // texts are no launches.
-#include <ninodes/monitor.h>
+#include "core/event/publish.h"
+#include <ninodes/kernel.h>
 #include "tests/test.h"
 
 static void round_trip(nino_launch l, const char *text)
@@ -14,8 +15,37 @@ static void round_trip(nino_launch l, const char *text)
     CHECK(r.requested == l.requested);
 }
 
+// What a launch was for, behind its sizes: read back, and no harm to who reads the sizes only.
+static void test_told(void)
+{
+    static const char *const texts[][2] = { { "wmma gemm -DF16=1", "linear f16:77x768 bias" },
+                                            { "cpu elt", "" },
+                                            { "", "scale f32:1" } };
+    static const char *const none[] = { "", "1x1x1//", "1x1x1//|", "1x1x1//||", "1x1x1//|a" };
+    char buf[NINO_LAUNCH_TOLD_TEXT], large[NINO_LAUNCH_TOLD_TEXT];
+    nino_kernel_told t;
+    const nino_launch l = { { 64, 2, 1 }, { 16, 1, 1 }, 700 };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        nino_launch r;
+        nino_launch_write_told(buf, &l, texts[i][0], texts[i][1]);
+        CHECK(nino_launch_read(&r, buf) && r.global[0] == 64 && r.local[0] == 16);
+        CHECK(r.requested == 700 && nino_kernel_told_read(&t, buf));
+        CHECK_STR(t.program, texts[i][0]);
+        CHECK_STR(t.call, texts[i][1]);
+    }
+    CHECK_STR(nino_launch_write_told(buf, &l, "", ""), "64x2x1/16x1x1/700");
+    CHECK_STR(nino_launch_write_told(buf, &l, "a/b", "c|d"), "64x2x1/16x1x1/700");
+    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+        CHECK(!nino_kernel_told_read(&t, none[i]) && !*t.program && !*t.call);
+    memset(large, 'x', sizeof(large) - 1);
+    large[sizeof(large) - 1] = 0;
+    memcpy(large, "1x1x1//|a|", 10); // more than there is room for
+    CHECK(!nino_kernel_told_read(&t, large) && !*t.program);
+}
+
 int main(void)
 {
+    test_told();
     const uint64_t most = UINT64_MAX;
     char buf[NINO_WORK_TEXT];
     round_trip((nino_launch){ { 4096, 16, 1 }, { 64, 1, 1 }, 8388608 }, "4096x16x1/64x1x1/8388608");

@@ -134,6 +134,8 @@ static void check_checkpoints(void)
                .text = "clip_l", .detail = "UNet of SD 1, width 8, 4 input channels"));
     check(FILE_OF(UNET("1", 1024), T("cond_stage_model.model.ln_final.weight", 8)),
           WANT(.diffusion = "sd2", .text = "clip_h"));
+    check(FILE_OF(UNET("1", 1024), T("model.diffusion_model.label_emb.0.0.weight", 8, 4)),
+          WANT(.diffusion = "lotus", .detail = "UNet of Lotus, width 8, 4 input channels"));
     check(FILE_OF(UNET("4", 2048), T("model.diffusion_model.label_emb.0.0.weight", 8, 8),
                   T("first_stage_model.decoder.conv_in.weight", 8, 4, 3, 3),
                   T("first_stage_model.decoder.up.3.block.0.norm1.weight", 8)),

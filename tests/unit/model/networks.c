@@ -83,13 +83,16 @@ static void unet_name(char *s, size_t size, int levels)
     }
 }
 
-static nino_weights *unet_in_diffusers(const nino_weights *w, int levels)
+// label: what the embedding of y is called there; NULL: as XL has it
+static nino_weights *unet_in_diffusers(const nino_weights *w, int levels, const char *label)
 {
     for (int i = 0; i < nino_weights_count(w); i++) {
         const nino_tensor_info *t = nino_weights_at(w, i);
         char name[160];
         snprintf(name, sizeof(name), "%s", t->name);
         unet_name(name, sizeof(name), levels);
+        if (label)
+            swap_prefix(name, sizeof(name), "add_embedding", label);
         put(tensor(w, t), name);
     }
     return save_copy("diffusers");
@@ -197,9 +200,14 @@ static nino_weights *flux_in_diffusers(const nino_weights *w, int64_t h)
 static void test_names(void)
 {
     nino_weights *w = made_unet(&tiny_sd, NULL);
-    check_same(w, unet_in_diffusers(w, 2), "sd15");
+    check_same(w, unet_in_diffusers(w, 2, NULL), "sd15");
     w = made_unet(&tiny_xl, NULL);
-    check_same(w, unet_in_diffusers(w, 3), "sdxl");
+    check_same(w, unet_in_diffusers(w, 3, NULL), "sdxl");
+    net_unet lotus = tiny_sd;
+    lotus.y = 4;
+    lotus.is_linear = true;
+    w = made_unet(&lotus, NULL);
+    check_same(w, unet_in_diffusers(w, 2, "class_embedding"), "lotus");
     w = made_flux(&tiny_flux, NULL);
     check_same(w, flux_in_diffusers(w, 128), "flux");
     w = made_flux(&tiny_fast, NULL);

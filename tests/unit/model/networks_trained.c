@@ -129,6 +129,11 @@ static void test_wrong_files(void)
     l = empty;
     net_linear(&l, 8, 8, true, "something");
     test_refused_net(made(l, "other"), NINO_ERR_FORMAT, "no tensor name of a known network");
+    net_unet lotus = tiny_sd;
+    lotus.y = 4;
+    lotus.in = 8;
+    test_refused_net(made(net_list_unet(&lotus, NULL), "other"), NINO_ERR_UNSUPPORTED,
+                     "a Lotus of 8 channels");
     l = net_list_unet(&tiny_sd, NULL);
     net_linear(&l, 8, 8, false, "label_emb");
     test_refused_net(made(l, "other"), NINO_ERR_UNSUPPORTED, "the x4 upscaler");

@@ -79,7 +79,7 @@ static size_t grid_value_of(const grid *g, size_t k, size_t i)
     return k ? i / g->axis[0].n : i % g->axis[0].n;
 }
 
-static nino_status grid_set_cell(nino_graph *graph, const grid *g, size_t i, nino_error *err)
+nino_status grid_set_cell(nino_graph *graph, const grid *g, size_t i, nino_error *err)
 {
     nino_status st = NINO_OK;
     for (size_t k = 0; k < g->n_axes && !st; k++)
@@ -224,7 +224,10 @@ static bool run_cell(grid_state *s, size_t i, nino_error *err)
 {
     cell *c = &s->cell[i];
     nino_job *job = NULL;
-    char name[300];
+    nino_job_options jo = { NINO_JOB_OPTIONS_INIT };
+    char name[300], parts[4200];
+    if (!shard_options(s->o, i, s->n, &jo, parts, sizeof(parts)))
+        return true;
     const double begin = grid_now_ms();
     cell_name(s->g, i, name, sizeof(name));
     s->w.n_cached = 0;
@@ -232,7 +235,7 @@ static bool run_cell(grid_state *s, size_t i, nino_error *err)
         begin_json(s->g, i);
     s->w.p = progress_create(name, s->o->quiet, s->o->json);
     if (!s->w.p || grid_set_cell(s->graph, s->g, i, err) ||
-        !(job = nino_job_start(s->ctx, s->graph, NULL, err)))
+        !(job = nino_job_start(s->ctx, s->graph, &jo, err)))
         c->status = err->code ? err->code : NINO_ERR_NOMEM;
     else
         c->status = follow(job, &s->w, err);
@@ -342,7 +345,8 @@ int grid_run(const options *o, const grid *g, nino_ctx *ctx, nino_graph *graph)
             first = err;
     }
     if (ok) {
-        save_sheet(&s);
+        if (!o->shard)
+            save_sheet(&s);
         if (!first.code && o->json)
             grid_tell_json(&s);
         if (!first.code && !o->json && !o->quiet) {

@@ -1,0 +1,92 @@
+// The drawers that things are taken from: kinds of nodes, model files, workflows.
+#include "window/window_priv.h"
+
+#include "base/i18n.h"
+#include "canvas/search.h"
+#include "settings/prefs.h"
+#include "workflow/shelf.h"
+
+// ---- nodes and models ---------------------------------------------------------------------------
+
+static GPtrArray *shelf_nodes(gpointer window)
+{
+    (void) window;
+    GPtrArray *items = nino_search_nodes(NULL, FALSE);
+    for (guint i = items->len; i-- > 0;) {
+        const NinoSearchItem *item = g_ptr_array_index(items, i);
+        if (!g_strcmp0(item->detail, "__hidden__")) // the editor makes those itself
+            g_ptr_array_remove_index(items, i);
+    }
+    return items;
+}
+
+static GPtrArray *shelf_models(gpointer window)
+{
+    (void) window;
+    return nino_canvas_models();
+}
+
+// Where no workflow is open, a new one takes it.
+static void on_shelf_item(gpointer window, const char *key)
+{
+    NinoWindow *w = window;
+    if (!nino_window_tab(w))
+        gtk_widget_activate_action(GTK_WIDGET(w), "win.new", NULL);
+    NinoTab *tab = nino_window_tab(w);
+    if (tab)
+        nino_canvas_add_item(nino_tab_canvas(tab), key);
+}
+
+// ---- workflows ----------------------------------------------------------------------------------
+
+static void shelf_files(GPtrArray *items, char **paths, const char *group)
+{
+    for (char **p = paths; p && *p; p++) {
+        NinoSearchItem *item = g_new0(NinoSearchItem, 1);
+        *item = (NinoSearchItem){ .title = g_path_get_basename(*p),
+                                  .detail = g_strdup(group),
+                                  .key = g_strdup(*p),
+                                  .terms = g_path_get_dirname(*p),
+                                  .rank = (int) items->len };
+        g_ptr_array_add(items, item);
+    }
+}
+
+static GPtrArray *shelf_workflows(gpointer window)
+{
+    (void) window;
+    GPtrArray *items = g_ptr_array_new_with_free_func(nino_search_item_free);
+    g_auto(GStrv) recent = nino_state_list("recent");
+    g_auto(GStrv) examples = nino_welcome_examples();
+    shelf_files(items, recent, _("Recent"));
+    shelf_files(items, examples, _("Examples"));
+    return items;
+}
+
+static void on_shelf_workflow(gpointer window, const char *path)
+{
+    gtk_widget_activate_action(window, "win.open-path", "s", path);
+}
+
+GtkWidget *nino_window_new_shelf(NinoWindow *w, const char *name)
+{
+    static const NinoShelfType nodes = { .search = N_("Search for a node to add"),
+                                         .empty = N_("No node has this in its name"),
+                                         .items = shelf_nodes,
+                                         .is_dragged = TRUE,
+                                         .chosen = on_shelf_item };
+    static const NinoShelfType models = { .search = N_("Search for a model to add"),
+                                          .empty = N_("No such files in the model folders"),
+                                          .items = shelf_models,
+                                          .is_by_terms = TRUE,
+                                          .is_dragged = TRUE,
+                                          .chosen = on_shelf_item };
+    static const NinoShelfType flows = { .search = N_("Search for a workflow to open"),
+                                         .empty = N_("No such workflow"),
+                                         .items = shelf_workflows,
+                                         .chosen = on_shelf_workflow };
+    return nino_shelf_new(g_str_equal(name, "nodes")    ? &nodes
+                          : g_str_equal(name, "models") ? &models
+                                                        : &flows,
+                          w);
+}

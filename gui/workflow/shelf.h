@@ -1,0 +1,16 @@
+// A drawer with a list of things to take: searched by typing, grouped while nothing is typed, taken by
+// Enter, a double click, or dragging.
+#pragma once
+#include <gtk/gtk.h>
+
+typedef struct NinoShelfType {
+    const char *search, *empty; // what the search asks for; what is said where there is nothing
+    // The list (of NinoSearchItem), which is taken; asked each time the drawer is opened.
+    GPtrArray *(*items)(gpointer user);
+    gboolean is_by_terms; // groups are the terms, not the details
+    gboolean is_dragged;  // keys are items of a canvas
+    void (*chosen)(gpointer user, const char *key);
+} NinoShelfType;
+
+// type: static.
+GtkWidget *nino_shelf_new(const NinoShelfType *type, gpointer user);
