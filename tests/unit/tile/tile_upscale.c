@@ -206,7 +206,7 @@ static uint64_t peak_of(test_device *d)
 static void check_memory(const char *device)
 {
     static const struct {
-        int limit, side; // MiB
+        int limit, side;                                                  // MiB
     } cases[] = { { 1024, 512 }, { 31, 512 }, { 26, 256 }, { 14, 128 } }; // 31: only in one piece
     const random_up r = { .width = 32, .convs = 2, .scale = 2, .fill = NET_RANDOM };
     nino_upscale *u = make(&r);
