@@ -94,12 +94,12 @@ static void suite_tell_json(const nino_suite_result *r)
     js_envelope_end();
 }
 
-// The report goes to a file, or to stdout.
+// The report goes to a file, or to stdout where no JSON does.
 static int suite_tell(const options *o, const nino_suite_result *r)
 {
-    char *text = nino_suite_report(r);
+    char *text = o->report || !o->json ? nino_suite_report(r) : NULL;
     FILE *f = o->report ? fopen(o->report, "we") : stdout;
-    const bool ok = text && f && fputs(text, f) >= 0 && !fflush(f);
+    const bool ok = o->json && !o->report ? true : text && f && fputs(text, f) >= 0 && !fflush(f);
     if (!ok)
         say("bench: cannot write the report%s%s", o->report ? " to " : "",
             o->report ? o->report : "");
@@ -143,11 +143,14 @@ int bench_suite(const options *o, nino_bench_result *out)
         say("bench: makes models of up to %.1f GiB in the cache folder, and takes up to %.0f "
             "minutes",
             o->model_room ? (double) o->model_room / 0x1p30 : 8.0,
-            o->limit ? (double) o->limit / 60 : 40.0);
-    if (nino_suite_run_all(&p, &r, &err))
-        return err.code == NINO_ERR_UNKNOWN || err.code == NINO_ERR_RANGE
-                   ? (report_error(o, "bench", &err, NULL), EXIT_USAGE)
-                   : report_error(o, "bench", &err, NULL);
+            o->limit ? (double) o->limit : 2400.0);
+    if (nino_suite_run_all(&p, &r, &err)) {
+        const bool is_usage =
+            err.code == NINO_ERR_RANGE ||
+            (p.suite && err.code == NINO_ERR_UNKNOWN && !strcmp(err.where, p.suite));
+        const int failed = report_error(o, "bench", &err, NULL);
+        return is_usage ? EXIT_USAGE : err.code == NINO_ERR_UNKNOWN ? EXIT_DEVICE : failed;
+    }
     int rc = EXIT_OK;
     if (nino_suite_save(o->output ? o->output : ".", &r, on_suite_path, (void *) (uintptr_t) o,
                         &err))

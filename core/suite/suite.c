@@ -441,7 +441,10 @@ nino_status nino_suite_run_all(const nino_suite_params *params, nino_suite_resul
     p.suite = p.suite ? p.suite : "phases";
     const double most = p.max_seconds > 0 ? p.max_seconds : p.quick ? QUICK_SECONDS : FULL_SECONDS;
     const uint64_t begin = nino_now_ns();
+    double seconds;
     nino_status st = suite_check(&p, &mine);
+    // Says what device it is, or that there is none, before models are made.
+    st = st ? st : nino_bench_yardstick(p.device, &r.bench, &seconds, &mine);
     snprintf(r.suite, sizeof(r.suite), "%s", p.suite);
     r.is_quick = p.quick;
     size_t n = 0;
