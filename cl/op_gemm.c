@@ -27,6 +27,7 @@ nino_cl_product nino_cl_product_of(const nino_op_desc *d)
                           .stride = 1 };
     g.ks = 1;
     g.rows = nino_shape_count(&d->dst) / g.n;
+    g.whole = nino_op_rows_of_whole(d, g.rows);
     if (d->op == NINO_OP_LINEAR) {
         g.h = g.oh = 1;
         g.w = g.ow = g.rows;
@@ -327,9 +328,8 @@ static nino_status run_columns(nino_cl *cl, const nino_op_call *c, const nino_cl
     const nino_op_desc *d = &c->d;
     if (nino_sched_conv(nino_cl_profile(cl), d) == NINO_CONV_WINOGRAD)
         return nino_cl_schedule_now(cl)->winograd(cl, c, w, err);
-    const bool is_skinny = d->op == NINO_OP_LINEAR && d->weight->n < INT32_MAX - 256 &&
-                           d->weight->c < INT32_MAX - 256 &&
-                           nino_shape_count(&d->dst) / d->weight->n <= NINO_FEW_ROWS;
+    const bool is_skinny =
+        d->weight->n < INT32_MAX - 256 && d->weight->c < INT32_MAX - 256 && nino_sched_is_skinny(d);
     return is_skinny ? run_skinny(cl, c, w, err) : run_direct(cl, c, w, err);
 }
 

@@ -7,6 +7,7 @@
 // The implicit GEMM that an op amounts to.
 typedef struct nino_cl_product {
     int64_t rows, n, ld, c, h, w, oh, ow; // n: columns of a launch, ld: of all
+    int64_t whole;                        // rows of the whole of which this is a part, else as rows
     int taps, ks, stride, pad, up;
     // CONV3D
     bool is_video;

@@ -105,7 +105,7 @@ static void host_cut_product(const nino_cl *cl, const nino_op_call *c, const nin
 
 static void host_cut_skinny(const nino_cl_columns *w, const nino_cl_product *g, nino_cl_cut *out)
 {
-    out->kernel = g->rows <= 4 ? "linear_skinny_4" : "linear_skinny_16";
+    out->kernel = g->whole <= 4 ? "linear_skinny_4" : "linear_skinny_16";
     out->global[0] = (size_t) nino_ceil_div(w->n, w->raw ? 32 : 64) * GROUP;
 }
 

@@ -113,7 +113,7 @@ static double product_share(const nino_profile *p, const nino_op_desc *d)
         want.rows = want.columns = 128;
         return share_of(&want);
     }
-    if (d->op == NINO_OP_LINEAR && rows <= NINO_FEW_ROWS) // another kernel, in f32 arithmetic
+    if (nino_sched_is_skinny(d)) // another kernel, in f32 arithmetic
         return F32_FEW * p->peak_f32 / p->peak_f16;
     const nino_split split = nino_sched_split(p, d);
     return split.parts > 1 ? split_tiled(p, rows, d, &split, want)

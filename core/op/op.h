@@ -164,7 +164,15 @@ typedef struct nino_op_desc {
     // norms gamma and beta, for ACT the slopes.
     const nino_weight *weight, *bias; // may be NULL
     bool has_residual; // src[1] is added before the activation (LINEAR, CONV2D, CONV3D, SHUFFLE)
+    // The outermost dimension is `part` of `whole` items of which each is to have the bits that it has
+    // in the whole (nino_stream_set_part()); 0: it is all there is.
+    int64_t part, whole;
 } nino_op_desc;
+// Rows of a product, as they count where the order of its sums depends on how many there are.
+static inline int64_t nino_op_rows_of_whole(const nino_op_desc *d, int64_t rows)
+{
+    return d->whole ? rows / d->part * d->whole : rows;
+}
 
 typedef struct nino_op_def {
     const char *name, *family;

@@ -163,6 +163,8 @@ size_t nino_sched_workspace(const nino_profile *p, const nino_op_desc *d);
 
 // Most rows of a linear layer that a kernel of its own does, in f32 arithmetic.
 enum { NINO_FEW_ROWS = 16 };
+// A linear layer of so few rows: another kernel, with sums of another order.
+bool nino_sched_is_skinny(const struct nino_op_desc *d);
 
 // Storage type and bytes of a packed weight on that device. Matrices are packed in panels of 64
 // columns [ceil(N/64)][taps][Cp][64] with Cp = C rounded up to 16 and zero-filled,

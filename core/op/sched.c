@@ -305,6 +305,12 @@ nino_tile nino_sched_tile(int64_t rows, int64_t columns, unsigned units, int lar
     return best;
 }
 
+bool nino_sched_is_skinny(const nino_op_desc *d)
+{
+    const int64_t rows = d->op == NINO_OP_LINEAR ? nino_shape_count(&d->dst) / d->weight->n : 0;
+    return d->op == NINO_OP_LINEAR && nino_op_rows_of_whole(d, rows) <= NINO_FEW_ROWS;
+}
+
 // Products that matrix instructions do in one launch.
 static bool can_split(const nino_profile *p, const nino_op_desc *d)
 {
@@ -312,8 +318,7 @@ static bool can_split(const nino_profile *p, const nino_op_desc *d)
     const bool is_product =
         d->op == NINO_OP_LINEAR || d->op == NINO_OP_CONV2D || d->op == NINO_OP_CONV3D;
     return is_product && p->units && p->peak_f16 > 0 && p->bandwidth > 0 &&
-           p->schedule->has_matrix && d->src_type[0] != NINO_F32 &&
-           (d->op != NINO_OP_LINEAR || nino_shape_count(&d->dst) / d->weight->n > NINO_FEW_ROWS) &&
+           p->schedule->has_matrix && d->src_type[0] != NINO_F32 && !nino_sched_is_skinny(d) &&
            (!nino_raw_layout_of(d->weight, &raw) ||
             (raw.n_parts == 1 && nino_raw_can_decode(d->weight)));
 }
@@ -331,7 +336,8 @@ nino_split nino_sched_split(const nino_profile *p, const nino_op_desc *d)
     double least = INFINITY;
     if (!can_split(p, d))
         return best;
-    const int64_t n = d->weight->n, rows = nino_shape_count(&d->dst) / n;
+    const int64_t n = d->weight->n, own = nino_shape_count(&d->dst) / n;
+    const int64_t rows = nino_op_rows_of_whole(d, own);
     const double clock = p->peak_f16 / (p->units * (double) FLOPS_A_CLOCK);
     const double steps = ceil((double) (d->weight->c * nino_op_taps(d)) / 32);
     const int largest = p->tuning.gemm_tile;
@@ -347,7 +353,8 @@ nino_split nino_sched_split(const nino_profile *p, const nino_op_desc *d)
             if ((parts[k] > 1 && each < LEAST_STEPS) || cost >= least)
                 continue;
             least = cost;
-            best = (nino_split){ *t, parts[k], parts[k] > 1 ? align256((uint64_t) sums) : 0 };
+            best = (nino_split){ *t, parts[k],
+                                 parts[k] > 1 ? align256((uint64_t) (parts[k] * own * n) * 4) : 0 };
         }
     return best;
 }

@@ -124,6 +124,12 @@ nino_status nino_stream_finish(nino_stream *s, nino_error *err)
 
 nino_precision nino_stream_precision(const nino_stream *s) { return s->precision; }
 nino_precision nino_stream_asked_precision(const nino_stream *s) { return s->asked; }
+void nino_stream_set_part(nino_stream *s, int64_t items, int64_t whole)
+{
+    s->part = items;
+    s->whole = whole;
+}
+
 bool nino_stream_keep_scores(nino_stream *s, bool is_kept)
 {
     const bool before = s->keeps_scores;
@@ -311,7 +317,7 @@ static int reusable_source(const nino_op_call *c)
     return -1;
 }
 
-static nino_status stream_describe(nino_op_call *c, nino_error *err)
+static nino_status stream_describe(const nino_stream *s, nino_op_call *c, nino_error *err)
 {
     nino_op_desc *d = &c->d;
     for (int i = 0; i < d->n_src; i++) {
@@ -320,7 +326,12 @@ static nino_status stream_describe(nino_op_call *c, nino_error *err)
         d->src[i] = c->src[i]->shape;
         d->src_type[i] = c->src[i]->dtype;
     }
-    return nino_ops[d->op].shape(d, err);
+    const nino_status st = nino_ops[d->op].shape(d, err);
+    if (!st && s->whole && d->dst.rank && d->dst.dim[0] == s->part) {
+        d->part = s->part;
+        d->whole = s->whole;
+    }
+    return st;
 }
 
 // Workspace is held only around the launch: the queue is in order, so the next op may have it.
@@ -345,7 +356,7 @@ static nino_status stream_launch(nino_stream *s, nino_op_call *c, nino_error *er
 
 static nino_status stream_prepare(nino_stream *s, nino_op_call *c, nino_error *err)
 {
-    nino_status st = stream_describe(c, err);
+    nino_status st = stream_describe(s, c, err);
     if (!st && c->d.weight &&
         !(c->weight = nino_backend_weight(s->be, c->d.weight,
                                           nino_sched_kept(&s->be->profile, &c->d), err)))

@@ -56,6 +56,9 @@ void nino_stream_set_precision(nino_stream *s,
                                nino_precision p); // affects tensors made from now on
 // Attentions from now on put their scores into memory (keeps_scores of core/op/op.h); the value before.
 bool nino_stream_keep_scores(nino_stream *s, bool is_kept);
+// From now on what has `items` in its outermost dimension is a part of a batch of `whole`: kernels are
+// chosen as for the whole, so that each item has the bits that it has there. 0: nothing is a part.
+void nino_stream_set_part(nino_stream *s, int64_t items, int64_t whole);
 bool nino_stream_keeps_scores(const nino_stream *s);
 nino_backend *nino_stream_backend(nino_stream *s);
 nino_monitor *nino_stream_monitor(nino_stream *s); // NULL: none, or it is quiet

@@ -11,6 +11,7 @@ struct nino_stream {
     nino_gate *gate;                 // may be NULL
     nino_precision asked, precision; // as set; resolved
     bool keeps_scores;               // see nino_stream_keep_scores()
+    int64_t part, whole;             // see nino_stream_set_part()
     nino_error err;                  // code NINO_OK: none yet
     nino_tensor *tensors;            // every living one
     int n_scopes; // open ones; deeper than NINO_MAX_SCOPES are counted, not recorded

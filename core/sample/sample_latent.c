@@ -510,6 +510,7 @@ static nino_status begin_other(sampling *s, nino_error *err)
                            .net = g->model2->net,
                            .sampling = g->model2->sampling,
                            .one_by_one = r->one_by_one,
+                           .whole = r->whole,
                            .encode = r->encode,
                            .asked = r->asked,
                            .latent = r->latent,
@@ -597,6 +598,7 @@ nino_status nino_sample_latent(nino_stream *s, const nino_sample_params *p, nino
                                  .net = m->net,
                                  .sampling = m->sampling,
                                  .one_by_one = p->one_by_one,
+                                 .whole = p->part.total,
                                  .encode = p->encode };
     nino_error e = { 0 };
     const nino_precision before = nino_stream_asked_precision(s);

@@ -115,6 +115,20 @@ join "$tmp/parts_l" "$tmp/late" --set 4.batch_size=3
 same "$tmp/one_l" "$tmp/late"
 [ "$(ls "$tmp/late" | wc -l)" = 12 ] || die "not 12 files"
 
+# the schedules of GPUs, whose kernels depend on how many rows there are: the whole's decide
+if "$N" devices | grep -q '^cl:'; then
+    for how in "generic fp32" "generic fp16" "wmma fp16"; do
+        export NINODES_SCHEDULE=${how% *}
+        gpu="--device cl --precision ${how#* } --set 4.batch_size=3 --set 4.width=64 --set 4.height=64 --set 5.sampler_name=euler"
+        one "$tmp/gpu_one" $gpu
+        for i in 1 2; do part $i/2 "$tmp/gpu_parts" $gpu; done
+        join "$tmp/gpu_parts" "$tmp/gpu_two" $gpu
+        same "$tmp/gpu_one" "$tmp/gpu_two"
+        rm -r "$tmp"/gpu_*
+    done
+    unset NINODES_SCHEDULE
+fi
+
 export POCL_DEVICES="pthread pthread" # two devices of PoCL
 if [ "$("$N" devices | grep -c '^cl:')" = 2 ]; then
     two "$tmp/cl_one" cl:0 --set 4.batch_size=5

@@ -274,8 +274,8 @@ static nino_array *ask(nino_guide_run *r, const nino_guide_piece *p, nino_guide_
     return out;
 }
 
-void nino_guide_run_batch(nino_guide_run *r, const nino_guide_piece *p, int n, const float *x,
-                          float sigma)
+static void run_batch(nino_guide_run *r, const nino_guide_piece *p, int n, const float *x,
+                      float sigma)
 {
     nino_guide_feed *f = nino_guide_feed_get(r, p, n);
     if (!f || nino_stream_status(r->s, NULL))
@@ -308,6 +308,14 @@ void nino_guide_run_batch(nino_guide_run *r, const nino_guide_piece *p, int n, c
 end:
     nino_array_unref(&tile);
     nino_array_unref(&scaled);
+}
+
+void nino_guide_run_batch(nino_guide_run *r, const nino_guide_piece *p, int n, const float *x,
+                          float sigma)
+{
+    nino_stream_set_part(r->s, n * r->batch, n * r->whole);
+    run_batch(r, p, n, x, sigma);
+    nino_stream_set_part(r->s, 0, 0);
 }
 
 // ---- how many at once ------------------------------------------------------------------------

@@ -88,6 +88,7 @@ struct nino_guide_run {
     const nino_guider *guider;
     const nino_diffusion *net;
     const nino_sampling *sampling;
+    int64_t whole; // items of the batch that this one is a part of; 0: it is none
     int64_t batch, channels, axis[NINO_MAX_AXES], cells; // of the model latent; cells a channel
     int n_axes;
     size_t count; // elements of the model latent

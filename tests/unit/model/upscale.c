@@ -502,8 +502,21 @@ static void check_plan(void)
     nino_upscale_unref(&u);
 }
 
+// Mirrored at the last pixel, as far as there are some.
+static void check_padding(void)
+{
+    static const int want[][6] = { { 0, 0, 0, 0 }, { 0, 1, 0, 0 }, { 0, 1, 2, 1, 0, 0 } };
+    for (int n = 1; n <= 3; n++)
+        for (int i = 0; i < (n < 3 ? 4 : 6); i++)
+            CHECK(nino_upscale_source(n, i) == want[n - 1][i]);
+    const nino_upscale u = { .least = 4, .multiple = 4 }, free_one = { .least = 1, .multiple = 1 };
+    CHECK(nino_upscale_padded(&u, 1) == 4 && nino_upscale_padded(&u, 4) == 4);
+    CHECK(nino_upscale_padded(&u, 5) == 8 && nino_upscale_padded(&free_one, 5) == 5);
+}
+
 int main(void)
 {
+    check_padding();
     static const char *const files[] = { "m", NULL };
     test_device d;
     dir = test_dir_create();
