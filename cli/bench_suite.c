@@ -141,7 +141,7 @@ int bench_suite(const options *o, nino_bench_result *out)
     snprintf(demo, sizeof(demo), "%s/demo/models", data);
     if (!o->fast && !o->quiet)
         say("bench: makes models of up to %.1f GiB in the cache folder, and takes up to %.0f "
-            "minutes",
+            "seconds",
             o->model_room ? (double) o->model_room / 0x1p30 : 8.0,
             o->limit ? (double) o->limit : 2400.0);
     if (nino_suite_run_all(&p, &r, &err)) {
