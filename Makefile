@@ -50,7 +50,7 @@ DEPS_clblast := libclblast-dev
 DEPS_gui := libgtk-4-dev libcairo2-dev libglib2.0-dev-bin gettext
 # What the tests and `make lint` use beyond that; a missing one only skips its tests.
 DEPS_test := python3 g++ ffmpeg redis-server
-DEPS_test_long := chromium mmdebstrap parallel openmpi-bin slurm-wlm munge
+DEPS_test_long := chromium mmdebstrap parallel openmpi-bin slurm-wlm munge mesa-opencl-icd
 DEPS_test_gui := xvfb xauth dbus dbus-user-session at-spi2-core fonts-dejavu-core adwaita-icon-theme \
 	librsvg2-common imagemagick xdotool weston libgl1-mesa-dri
 DEPS_lint := clang-format-14 clang-tidy-14 clang-14 cppcheck git abigail-tools
@@ -223,7 +223,7 @@ $(B)/cli/cmd_demo.o $(B)/gui/base/places.o: INC += -DNINO_DATA_FROM_BIN=\"$(bin_
 
 $(B)/ninodes: $(call obj,$(cli_SRC)) $(B)/libninodes.so
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -L$(B) -lninodes -lncursesw -lwebsockets -lhiredis -Wl,--export-dynamic-symbol=sigaction $(RPATH) -o $@
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) -L$(B) -lninodes -lncursesw -lwebsockets -lhiredis -lpng -lm -Wl,--export-dynamic-symbol=sigaction $(RPATH) -o $@
 
 # .ui templates, compiled into the app
 gui_RES := $(if $(gui_SRC),$(B)/gui/resources.o)
@@ -466,7 +466,7 @@ pot:
 	$(Q)xgettext --from-code=UTF-8 --package-name=ninodes --package-version=$(VERSION) --add-location=file --add-comments=translators: \
 		-k_ -kN_ -kC_:1c,2 -kngettext:1,2 -kX:6 $(addprefix --flag=,_:1:pass-c-format g_strdup_printf:1:c-format \
 		g_string_append_printf:2:c-format g_snprintf:3:c-format) -o - \
-		$(sort $(wildcard gui/*.c gui/*/*.c gui/*/*.ui)) core/include/ninodes/counter.h | sed '/^"POT-Creation-Date/d' > $(po_DIR)/ninodes.pot
+		$(sort $(wildcard gui/*.c gui/*/*.c gui/*/*.ui)) core/include/ninodes/counter.h core/event/statistics.c | sed '/^"POT-Creation-Date/d' > $(po_DIR)/ninodes.pot
 	$(Q)for p in $(po_SRC); do msgmerge -q --no-fuzzy-matching --add-location=file $$p $(po_DIR)/ninodes.pot -o $$p.new && \
 		msgattrib --no-obsolete --add-location=file $$p.new -o $$p && rm $$p.new; done
 
@@ -478,7 +478,7 @@ wheel:
 # Debian packages, built from a copy of the sources with data/deb as its debian/. The list of what it is built with is the one
 # above, the list of the library's symbols that of data/abi.
 deb_DIR = $(B)/deb/ninodes-$(VERSION)
-deb_DEPS := $(filter-out gcc libc6-dev pocl-opencl-icd ocl-icd-libopencl1,$(DEPS_core) $(DEPS_cli) $(DEPS_cl) $(DEPS_gui))
+deb_DEPS := $(filter-out gcc libc6-dev pocl-opencl-icd ocl-icd-libopencl1,$(DEPS_core) $(DEPS_cli) $(DEPS_cl) $(DEPS_clblast) $(DEPS_gui))
 deb:
 	$(call install_packages,$(DEPS) $(DEPS_deb))
 	$(Q)grep -q '^Package: libninodes$(SOVERSION)$$' data/deb/control || { echo "data/deb is for another soname than libninodes.so.$(SOVERSION)" >&2; exit 1; }
@@ -526,6 +526,7 @@ stage: all
 	$(if $(gui_SRC),install -m 644 data/desktop/org.ninodes.Studio.mime.xml $(STAGE)$(DATADIR)/mime/packages/org.ninodes.Studio.xml)
 	$(if $(gui_SRC),install -m 644 data/desktop/org.ninodes.Studio.svg $(STAGE)$(DATADIR)/icons/hicolor/scalable/apps)
 	$(if $(gui_SRC),install -D -m 644 -t $(STAGE)$(DATADIR)/man/man1 data/desktop/ninodes-studio.1)
+	$(if $(gui_SRC),install -d $(STAGE)$(DATADIR)/thumbnailers && sed 's|@BINDIR@|$(BINDIR)|' data/desktop/ninodes.thumbnailer > $(STAGE)$(DATADIR)/thumbnailers/ninodes.thumbnailer)
 	$(if $(gui_SRC),install -d $(STAGE)$(DATADIR)/dbus-1/services && sed 's|@BINDIR@|$(BINDIR)|' data/desktop/org.ninodes.Studio.service > $(STAGE)$(DATADIR)/dbus-1/services/org.ninodes.Studio.service)
 	install -d $(STAGE)$(UNITDIR)
 	for u in worker serve; do sed 's|@BINDIR@|$(BINDIR)|' data/systemd/ninodes-$$u.service > $(STAGE)$(UNITDIR)/ninodes-$$u.service; done

@@ -290,13 +290,14 @@ static nino_status open_queue(nino_cl *cl, nino_error *err)
 
 static nino_status open_pool(nino_cl *cl, uint64_t mem_limit, nino_error *err)
 {
-    const uint64_t budget = nino_cl_budget(cl->dev, &cl->be.profile);
+    const double share = nino_strtod(nino_vars_get()->memory_fraction, NULL);
+    const uint64_t budget = (uint64_t) ((double) nino_cl_budget(cl->dev, &cl->be.profile) * share);
     const nino_pool_params p = {
         .ops = { arena_create, arena_destroy },
         .priv = cl,
         .budget = mem_limit && mem_limit < budget ? mem_limit : budget,
         .max_arena = cl->dev->info.max_buffer,
-        .is_always_exact = nino_debug_has("mem"),
+        .is_always_exact = nino_debug_has("mem") || !nino_is_true(nino_vars_get()->hip_memory),
     };
     cl->be.pool = nino_pool_create(&p);
     return cl->be.pool ? NINO_OK : nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");

@@ -35,15 +35,16 @@ typedef struct text_list {
 typedef struct options {
     const char *arg[8]; // what is not an option
     int n_args;
-    text_list models, set, grid, against, object_info, hosts;
+    text_list models, set, grid, against, object_info, hosts, config;
     const char *input, *output, *device, *precision, *trace, *profile, *op, *telemetry, *preview,
         *state, *worker, *fail_over, *baseline, *save, *export_file, *import_file, *schedule, *gemm,
-        *listen, *token, *frontend, *images, *user, *program, *call, *shard, *parts, *queue;
+        *listen, *token, *frontend, *images, *user, *program, *call, *shard, *parts, *queue, *psnr,
+        *mem_limit_text; // as --mem-limit has it
     uint64_t max_upload, max_clients, seed, mem_limit, preview_every, preview_percent, position,
-        samples, warmup, idle_end, claim_after, return_max;
+        samples, warmup, idle_end, side, claim_after, return_max;
     bool has_seed, json, dry_run, quiet, verbose, once, markdown, bench, fast, tensors, ui, measure,
         no_profile, no_metadata, help, resume, front, wait, after, gui, advise, csv, reset, metrics,
-        watch, source, code, replay, sweep, joins;
+        watch, explain, source, code, replay, sweep, joins;
     const char *opt, *report; // opt: of --opt
     uint64_t limit, model_room;
     bool each;
@@ -86,8 +87,6 @@ void options_release(options *o);
 bool one_of(const char *choices, const char *word);
 // "5%" or "5"; negative: not such a text.
 double parse_percent(const char *s);
-// The word of a list nearest to a misspelt one, or NULL when none is near.
-const char *nearest(const char *word, const char *const *list, size_t n);
 
 // ---- the way out (out.c) -----------------------------------------------------------------------
 
@@ -186,7 +185,8 @@ void report_nodes(FILE *f, const nino_stats *s);
 // c: how fast the device can be, for "% peak"; NULL: nobody told.
 void report_kernels(FILE *f, const nino_stats *s, size_t max, const nino_ceilings *c);
 void report_memory(FILE *f, const nino_stats *s);
-void report_energy(FILE *f, const nino_stats *s); // nothing without samples
+void report_energy(FILE *f, const nino_stats *s);     // nothing without samples
+void report_statistics(FILE *f, const nino_stats *s); // those that say something
 // The tiles of the last image, of which `tile` is the first, and why; nothing unless it is a
 // NINO_EV_TILE_INFO.
 void report_tiles(FILE *f, const nino_event *tile, const char *why);

@@ -55,6 +55,8 @@ static int cmd_trace_summary(const options *o)
         report_nodes(stdout, s);
         report_memory(stdout, s);
         report_energy(stdout, s);
+        printf("statistics (ninodes help statistics):\n");
+        report_statistics(stdout, s);
         report_kernels(stdout, s, 40, told_ceilings(b.h, &ceilings));
     }
     nino_stats_destroy(&b.s);

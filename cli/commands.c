@@ -30,8 +30,13 @@
     }
 #define O_PRECISION                                                                                \
     {                                                                                              \
-        "precision", 'p', OPT_WORD, FIELD(precision), "auto|fp32|fp16|bf16",                       \
+        "precision", 'p', OPT_WORD, FIELD(precision), "auto|fp32|fp16|bf16|mixed",                 \
             "How numbers are stored where a node does not say"                                     \
+    }
+#define O_CONFIG                                                                                   \
+    {                                                                                              \
+        "config", 0, OPT_LIST, FIELD(config), "KEY=VALUE",                                         \
+            "A setting for this once (ninodes config lists them); may be given again"              \
     }
 #define O_PREVIEW                                                                                  \
     {                                                                                              \
@@ -120,6 +125,7 @@ static const opt run_opts[] = {
     O_PRECISION,
     O_POLICIES,
     O_MEM,
+    O_CONFIG,
     O_PREVIEW,
     O_PREVIEW_EVERY,
     O_PREVIEW_PERCENT,
@@ -181,6 +187,7 @@ static const opt plan_opts[] = { { "profile", 0, OPT_TEXT, FIELD(profile), "NAME
                                  O_PRECISION,
                                  O_POLICIES,
                                  O_MEM,
+                                 O_CONFIG,
                                  O_JSON,
                                  O_VERBOSE,
                                  O_HELP,
@@ -197,6 +204,10 @@ static const opt convert_opts[] = { { "output", 'o', OPT_TEXT, FIELD(output), "F
                                     O_HELP,
                                     { 0 } };
 
+static const opt thumbnail_opts[] = { { "size", 0, OPT_NUMBER, FIELD(side), "PIXELS",
+                                        "Its longer side (default 256, at most 2048)" },
+                                      O_HELP,
+                                      { 0 } };
 static const opt inspect_opts[] = { { "tensors", 't', OPT_FLAG, FIELD(tensors), NULL,
                                       "List every tensor" },
                                     O_INFO,
@@ -259,6 +270,7 @@ static const opt bench_opts[] = {
     O_PRECISION,
     O_POLICIES,
     O_MEM,
+    O_CONFIG,
     O_SET,
     O_SEED,
     O_JSON,
@@ -271,7 +283,7 @@ static const opt kernel_opts[] = {
       "The run that launched it, as run --trace wrote it" },
     { "source", 0, OPT_FLAG, FIELD(source), NULL, "Print its source, as it was compiled" },
     { "code", 0, OPT_FLAG, FIELD(code), NULL,
-      "Print its machine code for gfx1151 with registers and occupancy (needs clang)" },
+      "Print its machine code for gfx1151, or of what does the call there (needs clang)" },
     { "replay", 0, OPT_FLAG, FIELD(replay), NULL, "Measure the call that it was launched for" },
     { "sweep", 0, OPT_FLAG, FIELD(sweep), NULL,
       "Measure it in turn with every way in which its schedule could cut it" },
@@ -321,6 +333,7 @@ static const opt worker_opts[] = {
     O_PRECISION,
     O_POLICIES,
     O_MEM,
+    O_CONFIG,
     O_PREVIEW,
     O_PREVIEW_EVERY,
     O_PREVIEW_PERCENT,
@@ -368,6 +381,7 @@ static const opt serve_opts[] = {
     O_PRECISION,
     O_POLICIES,
     O_MEM,
+    O_CONFIG,
     { "preview", 0, OPT_WORD, FIELD(preview), "none|latent2rgb|taesd|auto",
       "Pictures of the unfinished latent for clients (default auto: taesd if it is there)" },
     O_PREVIEW_EVERY,
@@ -423,6 +437,24 @@ static const opt doctor_opts[] = { O_MODELS,
                                    O_JSON,
                                    O_HELP,
                                    { 0 } };
+static const opt capture_opts[] = { O_MODELS, O_INPUT, O_DEVICE, O_PRECISION, O_MEM,
+                                    O_CONFIG, O_JSON,  O_QUIET,  O_HELP,      { 0 } };
+static const opt compare_opts[] = { { "psnr", 0, OPT_TEXT, FIELD(psnr), "DB",
+                                      "From so many decibels on they count as the same" },
+                                    O_JSON,
+                                    O_HELP,
+                                    { 0 } };
+static const opt config_opts[] = { { "explain", 0, OPT_FLAG, FIELD(explain), NULL,
+                                     "Every value with where it comes from and what it changes" },
+                                   O_DEVICE,
+                                   O_PRECISION,
+                                   O_MEM,
+                                   O_INPUT,
+                                   O_PREVIEW,
+                                   O_CONFIG,
+                                   O_JSON,
+                                   O_HELP,
+                                   { 0 } };
 static const opt demo_opts[] = {
     { "output", 'o', OPT_TEXT, FIELD(output), "DIR", "Folder of the results" },
     O_SET,
@@ -431,6 +463,7 @@ static const opt demo_opts[] = {
     O_GEMM,
     O_PRECISION,
     O_POLICIES,
+    O_CONFIG,
     O_PREVIEW,
     { "advise", 0, OPT_FLAG, FIELD(advise), NULL,
       "Say at the end what would make it faster, and by how much" },
@@ -476,6 +509,10 @@ const command commands[] = {
       convert_opts, cmd_convert },
     { "inspect", "FILE", 1, 1, "Say what a model, latent, picture or workflow is", "", inspect_opts,
       cmd_inspect },
+    { "thumbnail", "FILE PNG", 2, 2, "Make a small picture of a workflow, latent, picture or video",
+      "Workflows are drawn as boxes and links, of latents the rough colours are shown. File\n"
+      "managers call it for workflows and latents (ninodes.thumbnailer).\n",
+      thumbnail_opts, cmd_thumbnail },
     { "devices", "", 0, 0, "List devices, or measure one",
       "--measure takes some seconds and needs the device for itself. What it finds replaces the\n"
       "data sheet's figures in plans, the roofline and \"% of peak\".\n",
@@ -577,6 +614,33 @@ const command commands[] = {
       "Drivers, devices, access to GPUs, memory that GPUs share, models, room for results.\n"
       "The exit status is that of the first thing that is bad.\n",
       doctor_opts, cmd_doctor },
+    { "capture", "ls|diff|run DIR [DIR]", 2, 3,
+      "Look at debug captures, compare them, run one again",
+      "ROCM_NINODES_DEBUG=1 ninodes run WORKFLOW writes what goes into and comes out of every "
+      "node\n"
+      "into test_data/captured, with times, memory and the workflow. DIR is such a folder, one in\n"
+      "it, or a .json of one record.\n"
+      "  ls DIR    the captured nodes, in order\n"
+      "  diff A B  every tensor: NMSE, PSNR of A's range, the largest difference; and the first\n"
+      "            node that differs\n"
+      "  run DIR   run each node again on its captured pictures and latents, on the device and in\n"
+      "            the precision of the capture unless told otherwise, and compare what it gives\n"
+      "The exit status of diff and run is 1 when anything differs.\n",
+      capture_opts, cmd_capture },
+    { "compare", "A B", 2, 2, "Say how far one picture or clip is from another",
+      "PNG, JPEG, WebP, animated ones, videos: NMSE, PSNR, the largest difference, the first "
+      "pixel.\n"
+      "The exit status is 1 when they differ.\n",
+      compare_opts, cmd_compare },
+    { "config", "get|set|unset [KEY] [VALUE]", 0, 3, "Print or change the settings of ninodes.conf",
+      "Without words: all of them, in the form of ninodes.conf; defaults are comments.\n"
+      "  get KEY         its value alone\n"
+      "  set KEY VALUE   write it into your own ninodes.conf, below $XDG_CONFIG_HOME/ninodes\n"
+      "  unset KEY       take it away there\n"
+      "Options count more than the environment, that more than ninodes.conf of the working\n"
+      "folder, of yours ($XDG_CONFIG_HOME/ninodes) and of the system ($XDG_CONFIG_DIRS/ninodes).\n"
+      "An unknown key or a value that is none ends every other command with exit status 2.\n",
+      config_opts, cmd_config },
     { "demo", "image|video", 0, 1, "Make a first picture, or a clip, with models of its own",
       "It needs no other model. Paths of the written files go to stdout.\n", demo_opts, cmd_demo },
     { "completion", "bash|zsh|fish|man [COMMAND]", 1, 2,

@@ -16,9 +16,10 @@ void help_all(FILE *f)
                "Runs ComfyUI workflows on OpenCL and says where time and memory go.\n\n");
     for (const command *c = commands; c->name; c++)
         fprintf(f, "  %-11s %s\n", c->name, c->summary);
-    fprintf(f, "\nninodes help COMMAND says more, ninodes help environment lists the variables,\n"
-               "ninodes help counters what runs tell of the machine; ninodes --version says which "
-               "this is.\n\nExit status:\n");
+    fprintf(f,
+            "\nninodes help COMMAND says more, ninodes help environment lists the variables,\n"
+            "ninodes help counters what runs tell of the machine, ninodes help statistics what is\n"
+            "counted of runs; ninodes --version says which this is.\n\nExit status:\n");
     for (const exit_row *e = exit_rows; e->text; e++)
         fprintf(f, "  %-11d %s\n", e->code, e->text);
 }
@@ -57,6 +58,18 @@ static void help_counters(void)
         "the rest twice. ninodes monitor, traces, --json and --metrics have them.\n");
 }
 
+static void help_statistics(void)
+{
+    for (const nino_statistic *s = nino_statistics(); s->name; s++) {
+        const char *unit = nino_statistic_unit_text(s->unit);
+        printf("%s%s%s%s\n    %s\n    = %s\n", s->name, *unit ? " [" : "", unit, *unit ? "]" : "",
+               s->definition, s->formula);
+    }
+    printf(
+        "\nWhat is counted of runs. ninodes trace summary, the member \"performance\" of --json\n"
+        "and the app have them; n/a or null: nothing was counted that would say it.\n");
+}
+
 int cmd_help(const options *o)
 {
     if (!o->n_args) {
@@ -65,10 +78,17 @@ int cmd_help(const options *o)
     }
     if (!strcmp(o->arg[0], "environment")) {
         for (const nino_variable *v = nino_variables(); v->name; v++)
-            printf("%-20s %s%s\n", v->name, v->help, v->is_setting ? " *" : "");
-        printf("\n* also a line in ninodes.conf (mem_limit = 16GiB): in the working folder, in\n"
-               "$XDG_CONFIG_HOME/ninodes or in /etc/xdg/ninodes. Options count more than the\n"
-               "environment, that more than these files.\n");
+            printf("%-30s %s%s\n", v->name, v->help, v->is_setting ? " *" : "");
+        printf(
+            "\n* also a key of ninodes.conf: in the working folder, in $XDG_CONFIG_HOME/ninodes "
+            "or\n"
+            "in /etc/xdg/ninodes. Options count more than the environment, that more than these\n"
+            "files. ninodes config --explain prints every key, its value and where that is "
+            "from.\n");
+        return EXIT_OK;
+    }
+    if (!strcmp(o->arg[0], "statistics")) {
+        help_statistics();
         return EXIT_OK;
     }
     if (!strcmp(o->arg[0], "counters")) {

@@ -6,11 +6,11 @@
 
 static int no_such_command(const char *word)
 {
-    const char *names[32];
+    const char *names[48];
     size_t n = 0;
-    for (const command *c = commands; c->name && n < 32; c++)
+    for (const command *c = commands; c->name && n < 48; c++)
         names[n++] = c->name;
-    const char *near = nearest(word, names, n);
+    const char *near = nino_nearest(word, names, n);
     if (near)
         say("unknown command %s (did you mean %s?)", word, near);
     else
@@ -33,6 +33,35 @@ static int read_info(const command *c, const options *o)
                                                  : rc;
         }
     return EXIT_OK;
+}
+
+static bool set_one(const command *c, const char *key, const char *value, const char *where)
+{
+    nino_error err = { .code = NINO_OK };
+    if (!value || !nino_config_set(key, value, where, &err))
+        return true;
+    say("%s: %s: %s: %s", c->name, where, err.where, err.msg);
+    return false;
+}
+
+// --config KEY=VALUE, and the options that stand for a setting.
+static bool set_settings(const command *c, const options *o)
+{
+    bool ok = true;
+    for (size_t i = 0; i < o->config.n && ok; i++) {
+        const char *text = o->config.item[i], *equals = strchr(text, '=');
+        char key[128];
+        snprintf(key, sizeof(key), "%.*s", (int) strcspn(text, "="), text);
+        if (!equals)
+            say("%s: --config needs KEY=VALUE, not %s", c->name, text);
+        ok = equals && set_one(c, key, equals + 1, "--config");
+    }
+    return ok && set_one(c, "precision.mode", o->precision, "--precision") &&
+           set_one(c, "device", o->device, "--device") && set_one(c, "gemm", o->gemm, "--gemm") &&
+           set_one(c, "mem_limit", o->mem_limit_text, "--mem-limit") &&
+           set_one(c, "trace", o->trace, "--trace") &&
+           set_one(c, "run.input", o->input, "--input") &&
+           set_one(c, "run.preview", o->preview, "--preview");
 }
 
 // Data that did not reach its reader is a failure, unless the reader left on purpose (head).
@@ -97,10 +126,15 @@ int main(int argc, char **argv)
             help_command(stdout, c);
             rc = EXIT_OK;
         } else {
-            if (nino_settings_problem())
-                say("warning: %s", nino_settings_problem());
-            crash_guard(c, argv, &o);
-            rc = read_info(c, &o);
+            rc = set_settings(c, &o) ? EXIT_OK : EXIT_USAGE;
+            if (!rc && !one_of("config|doctor|help|completion", c->name) &&
+                nino_settings_problem()) {
+                say("%s (ninodes config --explain)", nino_settings_problem());
+                rc = EXIT_USAGE;
+            }
+            if (!rc)
+                crash_guard(c, argv, &o);
+            rc = rc ? rc : read_info(c, &o);
             if (rc == EXIT_OK)
                 rc = c->run(&o);
         }

@@ -16,44 +16,6 @@ bool one_of(const char *choices, const char *word)
     return false;
 }
 
-// Number of letters to change (Levenshtein); words longer than 31 letters count as far.
-static int opts_distance(const char *a, const char *b)
-{
-    int row[32];
-    const int n = (int) strlen(b);
-    if (n > 31 || strlen(a) > 31)
-        return 99;
-    for (int j = 0; j <= n; j++)
-        row[j] = j;
-    for (int i = 0; a[i]; i++) {
-        int diagonal = row[0];
-        row[0] = i + 1;
-        for (int j = 0; j < n; j++) {
-            const int change = diagonal + (a[i] != b[j]);
-            diagonal = row[j + 1];
-            const int best = row[j] < row[j + 1] ? row[j] : row[j + 1];
-            row[j + 1] = change < best + 1 ? change : best + 1;
-        }
-    }
-    return row[n];
-}
-
-const char *nearest(const char *word, const char *const *list, size_t n)
-{
-    const char *best = NULL;
-    int least = 4;
-    for (size_t i = 0; i < n; i++) {
-        int d = opts_distance(word, list[i]);
-        if (!strncmp(word, list[i], strlen(word)) && strlen(word) > 1)
-            d = 1;
-        if (d < least && d * 2 <= (int) strlen(list[i]) + 1) {
-            least = d;
-            best = list[i];
-        }
-    }
-    return best;
-}
-
 static bool bad_option(const command *c, const char *word)
 {
     const char *names[64];
@@ -62,7 +24,7 @@ static bool bad_option(const command *c, const char *word)
     snprintf(bare, sizeof(bare), "%.*s", (int) strcspn(word, "="), word);
     for (const opt *o = c->opts; o->name && n < 64; o++)
         names[n++] = o->name;
-    const char *near = nearest(bare + strspn(bare, "-"), names, n);
+    const char *near = nino_nearest(bare + strspn(bare, "-"), names, n);
     if (near)
         say("%s: unknown option %s (did you mean --%s?)", c->name, bare, near);
     else
@@ -141,6 +103,8 @@ static bool store(const command *c, const opt *d, const char *v, options *o)
         say("%s: --%s needs a whole number, not %s", c->name, d->name, v);
         return false;
     case OPT_SIZE:
+        if (field == (void *) &o->mem_limit)
+            o->mem_limit_text = v;
         if (parse_size(v, field))
             return true;
         say("%s: --%s needs a size such as 2GiB or 512M, not %s", c->name, d->name, v);
@@ -217,6 +181,7 @@ void options_release(options *o)
     free(o->grid.item);
     free(o->object_info.item);
     free(o->hosts.item);
+    free(o->config.item);
 }
 
 double parse_percent(const char *s)

@@ -258,22 +258,32 @@ static void energy_json(const nino_stats *s)
 
 static void perf_json(const nino_stats *s)
 {
-    nino_perf_stats p;
-    nino_stats_perf(s, &p);
     js_open("performance", '{');
-    js_num("average_execution_time", p.average_execution_time);
-    js_num("total_executions", p.total_executions);
-    js_num("cache_hit_rate", p.cache_hit_rate);
-    js_num("memory_efficiency", p.memory_efficiency);
-    js_num("precision_efficiency", p.precision_efficiency);
-    js_num("batch_efficiency", p.batch_efficiency);
-    js_num("prefetch_efficiency", p.prefetch_efficiency);
-    js_num("total_memory_saves", p.total_memory_saves);
-    js_num("total_precision_optimizations", p.total_precision_optimizations);
-    js_num("total_batch_optimizations", p.total_batch_optimizations);
-    js_num("total_prefetch_hits", p.total_prefetch_hits);
-    js_num("total_driver_programs", p.total_driver_programs);
+    for (const nino_statistic *t = nino_statistics(); t->name; t++)
+        js_num(t->name, t->value(s));
     js_close('}');
+}
+
+static const char *statistic_words(char *buf, size_t size, nino_statistic_unit unit, double v)
+{
+    switch (unit) {
+    case NINO_STATISTIC_SECONDS: snprintf(buf, size, "%.4g s", v); break;
+    case NINO_STATISTIC_BYTES: human_bytes(buf, size, v); break;
+    case NINO_STATISTIC_SHARE: snprintf(buf, size, "%.1f %%", 100 * v); break;
+    case NINO_STATISTIC_RATIO: snprintf(buf, size, "%.2f", v); break;
+    case NINO_STATISTIC_COUNT: snprintf(buf, size, "%.0f", v); break;
+    }
+    return buf;
+}
+
+void report_statistics(FILE *f, const nino_stats *s)
+{
+    char text[48];
+    for (const nino_statistic *t = nino_statistics(); t->name; t++) {
+        const double v = t->value(s);
+        if (nino_statistic_speaks(t, v))
+            fprintf(f, "  %-32s %12s\n", t->label, statistic_words(text, sizeof(text), t->unit, v));
+    }
 }
 
 void report_work_json(const nino_history *h)

@@ -128,6 +128,12 @@ class Facts:
     def environment(self):
         return f"\n```text\n{self.run('help', 'environment').strip()}\n```\n"
 
+    def settings(self):
+        settings = json.loads(self.run("config", "--json"))["data"]["settings"]
+        return table(["key", "takes", "default", "changes"],
+                     [[f"`{s['key']}`", f"`{s['values']}`", f"`{s['default']}`" if s["default"] else "", s["changes"]]
+                      for s in settings])
+
     def packages(self):
         lists = dict(re.findall(r"^DEPS_(\w+) := ((?:.*\\\n)*.*)$", read("Makefile"), re.M))
         about = {"core": "library", "cli": "command line", "cl": "OpenCL backend (`CL=1`)",
@@ -178,6 +184,9 @@ class Facts:
 
     def schedules(self):
         return words(re.findall(r"^SCHEDULE\((\w+),", read("core/op/sched_list.h"), re.M))
+
+    def statistics(self):
+        return f"\n```text\n{self.run('help', 'statistics').strip()}\n```\n"
 
     def counters(self):
         return f"\n```text\n{self.run('help', 'counters').strip()}\n```\n"

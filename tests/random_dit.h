@@ -123,6 +123,25 @@ static inline net_list net_list_zimage(const net_zimage *z, const char *prefix)
     return l;
 }
 
+// A Fun ControlNet for one: features of the hint; whether its refiners answer.
+static inline net_list net_list_zimage_fun(const net_zimage *z, int layers, int64_t features,
+                                           bool answers)
+{
+    net_list l = { 0 };
+    char b[48];
+    net_linear(&l, z->width, features, true, "control_all_x_embedder.2-1");
+    for (int i = 0; i < z->refiners + layers; i++) {
+        const bool is_refiner = i < z->refiners;
+        const int n = is_refiner ? i : i - z->refiners;
+        snprintf(b, sizeof(b), "%s.%d.", is_refiner ? "control_noise_refiner" : "control_layers",
+                 n);
+        net_zimage_block(&l, z, b, true);
+        for (int k = n ? 1 : 0; k < 2 && (!is_refiner || answers); k++)
+            net_linear(&l, z->width, z->width, true, "%s%s_proj", b, k ? "after" : "before");
+    }
+    return l;
+}
+
 // ---- Stable Diffusion 3, in Stability AI's names ----------------------------------------------
 typedef struct net_sd3 {
     int hidden, blocks, mlp, context, y;

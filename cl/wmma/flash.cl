@@ -161,10 +161,9 @@ kernel WG(WG_SIZE) void attention_wmma(const int first, global const T *restrict
     const int t = get_local_id(0), lane = t & 31, hi = lane >> 4;
     const int blocks = (Tq + BQ - 1) / BQ, at = first + get_group_id(0), plane = at / blocks;
     const int b = plane / heads, h = plane - b * heads;
-    const int q = (at - plane * blocks) * BQ + (t >> 5) * 16 + (lane & 15), qc = min(q, Tq - 1);
+    const int q0 = (at - plane * blocks) * BQ, q = q0 + (t >> 5) * 16 + (lane & 15), qc = min(q, Tq - 1);
     const int kv = h * kv_heads / heads, seen = SEEN(qc); // keys of this lane's query
-    const int q0 = (at - plane * blocks) * BQ; // of the work-group's queries the last one sees keys up to `end`
-    const int end = SEEN(min(q0 + BQ, Tq) - 1);
+    const int end = SEEN(min(q0 + BQ, Tq) - 1); // of the work-group's last query
     const uint row = kv_heads * D;
     query += query_off + ((long) b * Tq + qc) * (heads * D) + h * D;
     key += key_off + (long) b * Tk * row + kv * D;

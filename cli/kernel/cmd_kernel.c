@@ -19,6 +19,8 @@ typedef struct about {
     bool has_ceilings;
     // What was asked for; all of it is there before anything is printed.
     char *source, *all_options;
+    char *code_source, *code_options, code_kernel[NINO_KERNEL_SYMBOL]; // source NULL: the same
+    nino_kernel_told code_told;
     kernel_code code;
     const char *no_code; // why there is none; NULL: there is
     nino_replay_result replayed;
@@ -135,6 +137,18 @@ static void peers_json(const about *a)
 
 // ---- source and code ---------------------------------------------------------------------------
 
+// A program for processors becomes nothing on a GPU: what that would do the same call with is looked at.
+static int find_elsewhere(about *a)
+{
+    nino_error err = { .code = NINO_OK };
+    if (!strstr(a->all_options, "-DSCHED_CPU=1") || !*a->told.call)
+        return EXIT_OK;
+    if (nino_kernel_on(KERNEL_CODE_TARGET, a->told.call, a->code_kernel, &a->code_told, &err) ||
+        nino_kernel_source(a->code_told.program, &a->code_source, &a->code_options, &err))
+        return report_error(a->o, "kernel", &err, NULL);
+    return EXIT_OK;
+}
+
 static int find_program(about *a)
 {
     nino_error err = { .code = NINO_OK };
@@ -144,7 +158,12 @@ static int find_program(about *a)
     }
     if (!a->o->code)
         return EXIT_OK;
-    a->no_code = kernel_code_make(a->source, a->all_options, a->kernel, &a->code);
+    const int elsewhere = find_elsewhere(a);
+    if (elsewhere)
+        return elsewhere;
+    a->no_code = kernel_code_make(a->code_source ? a->code_source : a->source,
+                                  a->code_source ? a->code_options : a->all_options,
+                                  a->code_source ? a->code_kernel : a->kernel, &a->code);
     if (!a->no_code || a->o->json)
         return EXIT_OK;
     err.code = NINO_ERR_UNSUPPORTED;
@@ -197,7 +216,12 @@ static void tell_code(const about *a)
     };
     const size_t n_figures = sizeof(figures) / sizeof(figures[0]);
     if (!a->o->json) {
-        printf("; for " KERNEL_CODE_TARGET ", by %s -O3; %s\n;", c->compiler, a->all_options);
+        if (a->code_source)
+            printf("; this run's kernel is for processors; " KERNEL_CODE_TARGET
+                   " does the call by %s of %s\n; %s\n",
+                   a->code_kernel, a->code_told.program, a->code_told.call);
+        printf("; for " KERNEL_CODE_TARGET ", by %s -O3; %s\n;", c->compiler,
+               a->code_source ? a->code_options : a->all_options);
         tell_figures(a, figures, n_figures);
         printf("\n; instructions:");
         tell_figures(a, kinds, CODE_KIND_COUNT);
@@ -211,6 +235,9 @@ static void tell_code(const about *a)
     js_open("code", '{');
     js_text("target", KERNEL_CODE_TARGET);
     js_text("compiler", c->compiler);
+    js_text("kernel", a->code_source ? a->code_kernel : a->kernel);
+    js_text("program", a->code_source ? a->code_told.program : a->told.program);
+    js_text("call", a->code_source ? a->code_told.call : a->told.call);
     tell_figures(a, figures, n_figures);
     js_open("instructions", '{');
     tell_figures(a, kinds, CODE_KIND_COUNT);
@@ -398,6 +425,8 @@ int cmd_kernel(const options *o)
     kernel_code_release(&a.code);
     free(a.source);
     free(a.all_options);
+    free(a.code_source);
+    free(a.code_options);
     free(a.launch);
     nino_history_destroy(&a.h);
     return rc;

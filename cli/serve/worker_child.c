@@ -68,6 +68,14 @@ static void add_number(words *w, const char *name, uint64_t value)
     add_word(w, name, text);
 }
 
+// Clients want previews, unless a setting says otherwise.
+static const char *preview_of(const options *o)
+{
+    nino_config_value v;
+    const bool is_set = nino_config_get("run.preview", &v) && v.source != NINO_CONFIG_DEFAULT;
+    return o->preview ? o->preview : is_set ? NULL : "auto";
+}
+
 static void worker_words(const worker_child *c, words *w)
 {
     const options *o = c->o;
@@ -81,7 +89,10 @@ static void worker_words(const worker_child *c, words *w)
     add_word(w, "--output", c->output);
     add_word(w, "--device", o->device);
     add_word(w, "--precision", o->precision);
-    add_word(w, "--preview", o->preview ? o->preview : "auto");
+    for (size_t i = 0; i < o->config.n; i++)
+        add_word(w, "--config", o->config.item[i]);
+    add_word(w, "--gemm", o->gemm);
+    add_word(w, "--preview", preview_of(o));
     add_word(w, "--state", o->state);
     add_number(w, "--mem-limit", o->mem_limit);
     add_number(w, "--preview-every", o->preview_every);

@@ -24,9 +24,9 @@ bool nino_params_take(void *out, size_t size, const void *in, const char *init, 
 
 // ---- words -----------------------------------------------------------------------------------
 
-static const char *const precisions[] = { "auto", "fp32", "fp16", "bf16" };
+static const char *const precisions[] = { "auto", "fp32", "fp16", "bf16", "mixed" };
 static const char *const previews[] = { "default", "none", "latent2rgb", "taesd", "auto" };
-enum { N_PRECISIONS = 4, N_PREVIEWS = 5 };
+enum { N_PRECISIONS = 5, N_PREVIEWS = 5 };
 
 static int find_word(const char *const *words, int n, const char *word)
 {

@@ -5,6 +5,7 @@
 #include <ninodes/base.h>
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,21 +13,19 @@
 static nino_vars vars;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-// An empty variable is the same as none.
-static const char *vars_get(const char *name, const char *def)
-{
-    const char *v = getenv(name);
-    v = v && *v ? v : nino_settings_get(name);
-    return v ? v : def;
-}
+static atomic_bool are_read;
 
 static void vars_read_all(void)
 {
+    atomic_store(&are_read, true);
     nino_settings_read();
-#define X(field, name, scope, def, help) vars.field = vars_get(name, def);
+#define X(field, name, scope, key, flag, values, def, help)                                        \
+    vars.field = nino_settings_at(NINO_VAR_##field)->text;
     NINO_VARS(X)
 #undef X
 }
+
+bool nino_vars_are_read(void) { return atomic_load(&are_read); }
 
 const nino_vars *nino_vars_get(void)
 {
@@ -37,7 +36,8 @@ const nino_vars *nino_vars_get(void)
 const nino_variable *nino_variables(void)
 {
     static const nino_variable all[] = {
-#define X(field, name, scope, def, help) { name, def, help, scope != NINO_SETTING_NONE },
+#define X(field, name, scope, key, flag, values, def, help)                                        \
+    { name, def, help, scope != NINO_SETTING_NONE },
         NINO_VARS(X)
 #undef X
             { 0 },

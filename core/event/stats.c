@@ -216,6 +216,7 @@ static void stats_scope_end(nino_stats *s, const nino_event *ev)
     node_acc *a = &s->node[o.node];
     a->ns += ns;
     a->calls++;
+    s->longest_ns = ns > s->longest_ns ? ns : s->longest_ns;
     a->mem_delta += (int64_t) s->mem.in_use - (int64_t) o.mem;
     s->runs++;
     s->run_ns += ns;
@@ -245,6 +246,7 @@ static void stats_kernel(nino_stats *s, const nino_event *ev,
     if (bits) {
         s->timed_ns += ns;
         s->short_ns += bits <= 16 ? ns : 0;
+        s->byte_ns += bits <= 8 ? ns : 0;
         s->n_short += bits <= 16;
     }
     const int node = stats_node_of(s, ev->parent);
@@ -353,6 +355,7 @@ void nino_stats_add(nino_stats *s, const nino_event *ev, size_t n,
         }
         s->count += ev[i].kind != NINO_EV_LOST;
         power_job(s, &ev[i]);
+        nino_stats_add_work(s, &ev[i], name, priv);
         switch (ev[i].kind) {
         case NINO_EV_JOB:
         case NINO_EV_NODE:

@@ -5,7 +5,8 @@
 enum {
     STATS_BINS = 2240,   // 1.02^2240 > 2^63 ns
     STATS_SCOPES = 8192, // remembered scopes: kernels finish after the scope they belong to
-    STATS_OPEN = 16      // nodes open at once
+    STATS_OPEN = 16,     // nodes open at once
+    STATS_JOBS = 20      // whose times make the trend
 };
 
 typedef struct op_acc {
@@ -30,6 +31,10 @@ typedef struct open_node {
     uint32_t batch; // largest leading dimension of its kernels
     uint64_t paused_ns;
 } open_node;
+
+typedef struct stats_job {
+    uint64_t name, ns; // name: a hash, never 0
+} stats_job;
 
 struct nino_stats {
     op_acc *op;
@@ -58,6 +63,19 @@ struct nino_stats {
     uint64_t runs, run_ns, batch_sum, batch_max, batch_runs, batched;
     uint64_t look_ups, look_hits, n_driver_programs, timed_ns, short_ns, n_short;
     uint64_t ahead_bytes, late_bytes, n_ahead;
+    uint64_t byte_ns;    // of timed_ns: stored 8 bits an element
+    uint64_t longest_ns; // of a node's runs
+    double bandwidth;    // bytes/s, as last told (NINO_EV_CEILINGS); 0: not yet
+    uint64_t chunk_ns, chunk_frames, n_chunks; // of clips that have ended, from here
+    uint64_t clip_ns, clip_frames, n_borders;
+    double border, limit; // sums over clips whose pieces meet
+    uint64_t open_ns, open_frames, open_tiles,
+        n_open_chunks;                    // to here; of the clip that is decoded
+    uint64_t pixels, recomputed, n_tiled; // of what was put together from tiles
+    stats_job job[STATS_JOBS];            // the last ones that ended, as a ring
+    uint64_t n_jobs;
+    stats_job running; // begin_ns in `ns`; id 0: none
+    uint64_t running_id;
     struct {
         uint64_t job;     // scope of the running job, 0: none
         uint64_t from_ns; // counted up to here
@@ -74,6 +92,10 @@ typedef const char *(*nino_name_fn)(void *priv, uint32_t id);
 op_acc *nino_stats_op(nino_stats *s, const char *name, const char *family);
 // The index of a node; -1: out of memory.
 int nino_stats_node(nino_stats *s, const char *name);
+// One more job has ended; name 0: none has.
+void nino_stats_add_job(nino_stats *s, uint64_t name, uint64_t ns);
+// Takes in what decoding and jobs tell, for statistics.c.
+void nino_stats_add_work(nino_stats *s, const nino_event *ev, nino_name_fn name, void *priv);
 // a += b, as if b's calls had been counted in a.
 void nino_stats_merge(op_acc *a, const op_acc *b);
 // Takes in a NINO_EV_SUM.

@@ -20,6 +20,7 @@ enum {
     SUM_OPEN,      // name: its node; id: the scope
     SUM_SCOPES,    // name: their node, 0: none; pairs of scopes
     SUM_ONCE,      // name: of the node; what running it again would not repeat
+    SUM_JOBS,      // pairs of a job's name and time, in order; the last word is not used
 };
 
 enum { ADD, ADD_REAL, MAX, SET };
@@ -45,6 +46,12 @@ static const struct {
     FIELD(SET, pause_prepares) FIELD(SET, power.job)
     FIELD(SET, power.from_ns) FIELD(SET, power.watt) FIELD(SET, power.watt_ns)
     FIELD(SET, power.sum.last_joules) FIELD(SET, power.has_samples)
+    FIELD(ADD, byte_ns) FIELD(MAX, longest_ns) FIELD(SET, bandwidth) FIELD(ADD, chunk_ns)
+    FIELD(ADD, chunk_frames) FIELD(ADD, n_chunks) FIELD(ADD, clip_ns) FIELD(ADD, clip_frames)
+    FIELD(ADD, n_borders) FIELD(ADD_REAL, border) FIELD(ADD_REAL, limit) FIELD(SET, open_ns)
+    FIELD(SET, open_frames) FIELD(SET, open_tiles) FIELD(SET, n_open_chunks) FIELD(ADD, pixels)
+    FIELD(ADD, recomputed) FIELD(ADD, n_tiled) FIELD(SET, running.name) FIELD(SET, running.ns)
+    FIELD(SET, running_id)
 #undef FIELD
 };
 // clang-format on
@@ -140,6 +147,13 @@ void nino_stats_tell(const nino_stats *s, const nino_sums_out *out)
         if (a->once_ns)
             sums_emit(out, SUM_ONCE, a->name, 0, (uint64_t[WORDS]){ a->once_ns });
         sums_scopes(s, (int) i, a->name, out);
+    }
+    const uint64_t n_jobs = s->n_jobs < STATS_JOBS ? s->n_jobs : STATS_JOBS;
+    for (uint64_t i = s->n_jobs - n_jobs; i < s->n_jobs; i += 2) {
+        const stats_job *a = &s->job[i % STATS_JOBS], *b = &s->job[(i + 1) % STATS_JOBS];
+        const bool is_pair = i + 1 < s->n_jobs;
+        sums_emit(out, SUM_JOBS, "", 0,
+                  (uint64_t[WORDS]){ a->name, a->ns, is_pair ? b->name : 0, is_pair ? b->ns : 0 });
     }
     for (int i = 0; i < s->n_open; i++) {
         const open_node *o = &s->open[i];
@@ -250,6 +264,10 @@ void nino_stats_add_sum(nino_stats *s, const nino_event *ev, nino_name_fn name, 
     const int node = has_node && *text ? nino_stats_node(s, text) : -1;
     switch (ev->sub) {
     case SUM_FIELDS: sums_take_fields(s, ev); break;
+    case SUM_JOBS:
+        nino_stats_add_job(s, ev->u.sum[0], ev->u.sum[1]);
+        nino_stats_add_job(s, ev->u.sum[2], ev->u.sum[3]);
+        break;
     case SUM_FAMILY:
     case SUM_OP:
     case SUM_OP_TOTALS:

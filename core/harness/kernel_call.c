@@ -23,13 +23,15 @@ static const struct attribute {
     {                                                                                              \
 #field, kind, offsetof(nino_op_attr, field)                                                \
     }
-    A(act, IS_ACT),         A(kernel, IS_INT),      A(stride, IS_INT),        A(pad, IS_PAD),
-    A(upsample2x, IS_BOOL), A(each_image, IS_BOOL), A(pad_t, IS_INT),         A(stride_t, IS_INT),
-    A(fold_t, IS_INT),      A(fold_s, IS_INT),      A(is_up, IS_BOOL),        A(groups, IS_INT),
-    A(eps, IS_FLOAT),       A(heads, IS_INT),       A(keeps_scores, IS_BOOL), A(scale, IS_FLOAT),
-    A(shift, IS_FLOAT),     A(axis, IS_INT),        A(start, IS_I64),         A(filter, IS_FILTER),
-    A(x0, IS_INT),          A(y0, IS_INT),          A(feather_x, IS_INT),     A(feather_y, IS_INT),
-    A(sides, IS_INT),
+    A(act, IS_ACT),        A(kernel, IS_INT),      A(stride, IS_INT),
+    A(pad, IS_PAD),        A(upsample2x, IS_BOOL), A(each_image, IS_BOOL),
+    A(pad_t, IS_INT),      A(stride_t, IS_INT),    A(fold_t, IS_INT),
+    A(fold_s, IS_INT),     A(is_up, IS_BOOL),      A(groups, IS_INT),
+    A(eps, IS_FLOAT),      A(heads, IS_INT),       A(keeps_scores, IS_BOOL),
+    A(is_causal, IS_BOOL), A(scale, IS_FLOAT),     A(shift, IS_FLOAT),
+    A(axis, IS_INT),       A(start, IS_I64),       A(filter, IS_FILTER),
+    A(x0, IS_INT),         A(y0, IS_INT),          A(feather_x, IS_INT),
+    A(feather_y, IS_INT),  A(sides, IS_INT),
 #undef A
 };
 enum { ATTRIBUTES = sizeof(attributes) / sizeof(attributes[0]) };
@@ -121,6 +123,16 @@ static void put_permutation(writer *w, const nino_op_desc *d)
         call_put(w, "%s%d", i ? "x" : " perm=", d->attr.perm[i]);
 }
 
+// In as few digits as give the same float.
+static void put_float(writer *w, const char *name, double v)
+{
+    char text[32];
+    nino_snprintf(text, sizeof(text), "%.6g", v);
+    if ((float) nino_strtod(text, NULL) != (float) v) // NOLINT: exactly so
+        nino_snprintf(text, sizeof(text), "%.9g", v);
+    call_put(w, " %s=%s", name, text);
+}
+
 const char *nino_call_write(char buf[NINO_CALL_TEXT], const nino_op_desc *d)
 {
     writer w = { .buf = buf };
@@ -143,8 +155,10 @@ const char *nino_call_write(char buf[NINO_CALL_TEXT], const nino_op_desc *d)
             continue;
         if (attributes[i].kind == IS_ACT)
             call_put(&w, " act=%s", nino_act_name(d->attr.act));
+        else if (attributes[i].kind == IS_FLOAT)
+            put_float(&w, attributes[i].name, v);
         else
-            call_put(&w, " %s=%.9g", attributes[i].name, v);
+            call_put(&w, " %s=%.0f", attributes[i].name, v);
     }
     if (w.n >= NINO_CALL_TEXT)
         *buf = 0;

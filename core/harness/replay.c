@@ -10,6 +10,7 @@
 #include "core/harness/measure_first.h"
 #include "core/harness/tune_choices.h"
 #include "core/op/device/device.h"
+#include "core/op/plan/plan.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -286,11 +287,7 @@ nino_status nino_kernel_source(const char *text, char **source, char **options, 
 {
     program p = { .file = NULL };
     const nino_status st = split(text, &p, err);
-    if (st)
-        return st;
-    if (!nino_cl_provider)
-        return nino_fail(err, NINO_ERR_UNSUPPORTED, text, "this library has no OpenCL kernels");
-    return nino_cl_provider->source(p.schedule, p.file, p.options, source, options, err);
+    return st ? st : nino_device_source(p.schedule, p.file, p.options, source, options, err);
 }
 
 nino_status nino_kernel_ask(const char *device, const char *cache_dir, const char *text,
@@ -316,5 +313,67 @@ nino_status nino_kernel_ask(const char *device, const char *cache_dir, const cha
         *err = mine;
     if (!st)
         *out = f;
+    return st;
+}
+
+// ---- on another device -------------------------------------------------------------------------
+
+// The first of the main launches: "KERNEL FILE OPTIONS\n...".
+static nino_status take_launch(const nino_profile *p, char *launches, const nino_op_desc *d,
+                               char kernel[NINO_KERNEL_SYMBOL], nino_kernel_told *out,
+                               nino_error *err)
+{
+    char *rest = launches, *line = launches ? strsep(&rest, "\n") : NULL;
+    const char *name = line && *line ? strsep(&line, " ") : NULL;
+    if (!name || !line)
+        return nino_fail(err, NINO_ERR_UNSUPPORTED, nino_ops[d->op].name, "%s launches no kernel",
+                         p->name);
+    nino_kernel_told t;
+    char call[NINO_CALL_TEXT];
+    size_t n = strlen(line);
+    while (n && line[n - 1] == ' ')
+        line[--n] = 0;
+    snprintf(kernel, NINO_KERNEL_SYMBOL, "%s", name);
+    snprintf(t.program, sizeof(t.program), "%s %s", p->schedule->name, line);
+    snprintf(t.call, sizeof(t.call), "%s", nino_call_write(call, d));
+    *out = t;
+    return NINO_OK;
+}
+
+nino_status nino_kernel_on(const char *profile, const char *call, char kernel[NINO_KERNEL_SYMBOL],
+                           nino_kernel_told *out, nino_error *err)
+{
+    nino_profile p;
+    nino_check_case c;
+    nino_dtype type;
+    nino_buf launches = { 0 };
+    nino_programs programs = { .launches = &launches };
+    nino_backend *lister = NULL, *be = NULL;
+    check_job job = { .w = NULL };
+    check_side side = { .in_place = -1 };
+    nino_status st = nino_profile_load(profile, &p, err);
+    if (st || (st = nino_call_read(call, &c, &type, err)))
+        return st;
+    if (!(lister = nino_device_program_lister(&p, NULL, &programs)))
+        return nino_fail(err, NINO_ERR_UNSUPPORTED, profile, "it compiles no kernels");
+    if (!(be = nino_plan_open(&p, 0, NULL, err))) {
+        nino_backend_close(&lister);
+        return NINO_ERR_NOMEM;
+    }
+    nino_plan_set_lister(be, lister);
+    side.be = be;
+    side.in_place = c.op == NINO_OP_BLEND ? 0 : -1;
+    st = check_job_init(&job, &c, type == NINO_F32 ? p.act_type : type, &p, 1, err);
+    if (!st)
+        st = check_side_prepare(&side, &job, err);
+    if (!st)
+        st = be->impl->run(be, &side.call, err);
+    if (!st)
+        st = take_launch(&p, launches.data, &job.d, kernel, out, err);
+    check_side_release(&side);
+    check_job_release(&job);
+    nino_backend_close(&be);
+    nino_programs_release(&programs);
+    nino_buf_release(&launches);
     return st;
 }

@@ -3,6 +3,7 @@
 // so the gain that is told is measured anew afterwards.
 #include "core/base/error.h"
 #include "core/base/params.h"
+#include "core/base/vars.h"
 #include "core/event/student.h"
 #include "core/harness/kernel_check_priv.h"
 #include "core/op/device/device.h"
@@ -121,7 +122,7 @@ bool nino_tune_allows(const nino_tune_row *row, int value)
 bool nino_tuning_apply(const char *cache_dir, const nino_device_info *d, nino_profile *p)
 {
     nino_tuning_info t;
-    if (nino_tuning_load(cache_dir, d, &t, NULL))
+    if (!nino_is_true(nino_vars_get()->kernel_tuning) || nino_tuning_load(cache_dir, d, &t, NULL))
         return false;
     for (const nino_tune_row *r = nino_tune_rows; r->name; r++)
         for (size_t i = 0; i < t.n; i++)

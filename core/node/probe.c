@@ -54,21 +54,6 @@ void nino_probe_rate(nino_buf *b, const char *what, const nino_spread *s, double
                   rate * s->mad / s->median);
 }
 
-nino_difference nino_probe_difference(const nino_array *x, const nino_array *y)
-{
-    nino_difference d = { .is_equal = !memcmp(x->data, y->data, x->bytes) };
-    double power = 0, sum = 0;
-    const int64_t n = nino_shape_count(&x->shape);
-    for (int64_t i = 0; i < n; i++) {
-        const double u = (double) nino_array_f32(x)[i], v = (double) nino_array_f32(y)[i] - u;
-        sum += v * v;
-        power += u * u;
-        d.most = fmax(d.most, fabs(v));
-    }
-    d.nmse = power > 0 ? sum / power : sum;
-    return d;
-}
-
 nino_array *nino_probe_noise(nino_shape shape, nino_error *err)
 {
     nino_array *a = nino_node_array(NINO_F32, shape, "probe", err);

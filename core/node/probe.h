@@ -17,12 +17,6 @@ void nino_probe_time(nino_buf *b, const nino_spread *s, double unit, const char 
 // "WHAT: 12.3 UNIT (median of 10, MAD 0.2)" of amount a run, in 1e9 a second.
 void nino_probe_rate(nino_buf *b, const char *what, const nino_spread *s, double amount,
                      const char *unit);
-// How far y is from x, of one shape; NMSE: squared difference by squared x.
-typedef struct nino_difference {
-    bool is_equal; // bit for bit
-    double most, nmse;
-} nino_difference;
-nino_difference nino_probe_difference(const nino_array *x, const nino_array *y);
 // f32, evenly spread over -1..1, always the same.
 nino_array *nino_probe_noise(nino_shape shape, nino_error *err);
 // Takes the buffers as the node's STRING outputs, of which it has as many, and shows them.

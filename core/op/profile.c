@@ -77,6 +77,11 @@ static nino_status read_profile(const nino_json *root, const char *where, nino_p
     const nino_status st = nino_sched_find(schedule, where, &p.schedule, err);
     if (st)
         return st;
+    const char *preferred = nino_vars_get()->rocm_preferred;
+    if (!strncmp(name, "gfx", 3) && strcmp(preferred, "auto") != 0)
+        p.act_type = !strcmp(preferred, "fp16")   ? NINO_F16
+                     : !strcmp(preferred, "bf16") ? NINO_BF16
+                                                  : NINO_F32;
     const char *date = nino_json_str(nino_json_get(root, "date"));
     snprintf(p.name, sizeof(p.name), "%s", name);
     snprintf(p.file, sizeof(p.file), "%s", where);

@@ -1,6 +1,7 @@
 // Internal: the programs that work needs: what a backend compiles, by file and options, each once, in the
 // order in which it is first asked for.
 #pragma once
+#include "core/base/buf.h"
 #include <ninodes/base.h>
 #include <ninodes/job.h>
 
@@ -10,7 +11,8 @@
 typedef struct nino_programs {
     nino_plan_program *list;
     size_t n, cap;
-    bool is_short; // memory for one was not there
+    bool is_short;      // memory for one was not there
+    nino_buf *launches; // NULL, or: each main launch of an op adds a line "KERNEL FILE OPTIONS"
 } nino_programs;
 
 // What a process that compiles for another is told: a program, and what it answers when that is done. Its

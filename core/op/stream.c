@@ -1,8 +1,10 @@
 // Streams: living tensors, the sticky error, scopes, and running one op.
+#include "core/op/mixed.h"
 #include "core/op/stream_priv.h"
 
 #include "core/base/error.h"
 #include "core/base/time.h"
+#include "core/base/vars.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,6 +13,8 @@
 
 static nino_precision resolve(const nino_backend *be, nino_precision p)
 {
+    if (p == NINO_PREC_MIXED && be->profile.act_type == NINO_BF16)
+        return NINO_PREC_MIXED_BF16;
     if (p != NINO_PREC_AUTO)
         return p;
     switch (be->profile.act_type) {
@@ -32,7 +36,7 @@ nino_stream *nino_stream_create(const nino_stream_params *p, nino_error *err)
     s->cancel = p->cancel;
     s->gate = p->gate;
     nino_stream_set_precision(s, p->precision);
-    s->keeps_scores = p->keeps_scores;
+    nino_stream_keep_scores(s, p->keeps_scores);
     s->progress = p->progress;
     s->progress_priv = p->progress_priv;
     s->outer_monitor = s->be->monitor;
@@ -133,7 +137,7 @@ void nino_stream_set_part(nino_stream *s, int64_t items, int64_t whole)
 bool nino_stream_keep_scores(nino_stream *s, bool is_kept)
 {
     const bool before = s->keeps_scores;
-    s->keeps_scores = is_kept;
+    s->keeps_scores = is_kept || !nino_is_true(nino_vars_get()->attention);
     return before;
 }
 
@@ -152,6 +156,11 @@ nino_dtype nino_stream_act_type(const nino_stream *s)
 }
 nino_backend *nino_stream_backend(nino_stream *s) { return s->be; }
 nino_monitor *nino_stream_monitor(nino_stream *s) { return s->is_quiet ? NULL : s->monitor; }
+const char *nino_stream_storage(const nino_stream *s)
+{
+    const bool is_mixed = s->precision == NINO_PREC_MIXED || s->precision == NINO_PREC_MIXED_BF16;
+    return is_mixed ? "mixed" : nino_dtype_name(nino_stream_act_type(s));
+}
 void nino_stream_set_quiet(nino_stream *s, bool is_quiet) { s->is_quiet = is_quiet; }
 const volatile int *nino_stream_cancel_flag(const nino_stream *s) { return s->cancel; }
 bool nino_stream_is_plan(const nino_stream *s) { return !strcmp(s->be->impl->name, "plan"); }
@@ -346,12 +355,40 @@ static nino_status stream_launch(nino_stream *s, nino_op_call *c, nino_error *er
         st = be->impl->fill_zero(be, &c->dst->mem, sizeof(uint32_t), err);
     if (!st)
         st = be->impl->run(be, c, err);
+    if (!st && nino_is_true(nino_vars_get()->synchronization))
+        st = be->impl->finish(be, err);
     nino_pool_free(be->pool, &c->workspace);
     be->flops += nino_ops[c->d.op].flops(&c->d);
     be->bytes += nino_ops[c->d.op].bytes(&c->d);
     be->n_ops++;
     be->ops |= UINT64_C(1) << c->d.op;
     return st;
+}
+
+// In mixed precision: the op's sources become of the type that it is stored in.
+static nino_status stream_mix(nino_stream *s, nino_op_call *c, nino_error *err)
+{
+    const nino_mixed_row *row = &nino_mixed_rows[c->d.op];
+    nino_op_desc d = c->d; // with every source of one type, to see the result's size
+    const bool is_bf16 = s->precision == NINO_PREC_MIXED_BF16;
+    if ((s->precision != NINO_PREC_MIXED && !is_bf16) || row->rule == NINO_MIXED_ASIS)
+        return NINO_OK;
+    for (int i = 0; i < d.n_src; i++) {
+        if (!c->src[i])
+            return nino_fail(err, NINO_ERR_ARG, nino_ops[d.op].name, "an input is missing");
+        d.src[i] = c->src[i]->shape;
+        d.src_type[i] = row->sources >> i & 1 ? NINO_F32 : c->src[i]->dtype;
+    }
+    const nino_status st = nino_ops[d.op].shape(&d, err);
+    if (st)
+        return st;
+    const nino_dtype type =
+        nino_mixed_type(&d, nino_mixed_item(&d), is_bf16 ? NINO_BF16 : NINO_F16);
+    for (int i = 0; i < d.n_src; i++)
+        if (row->sources >> i & 1 && c->src[i]->dtype != type &&
+            !(c->src[i] = nino_cast(s, c->src[i], type)))
+            return nino_stream_status(s, err);
+    return NINO_OK;
 }
 
 static nino_status stream_prepare(nino_stream *s, nino_op_call *c, nino_error *err)
@@ -370,7 +407,7 @@ nino_tensor *nino_stream_run(nino_stream *s, nino_op_call *c)
 {
     int keep = -1; // source that becomes the result
     nino_error err = { 0 };
-    if (!nino_stream_ok(s) || stream_prepare(s, c, &err))
+    if (!nino_stream_ok(s) || stream_mix(s, c, &err) || stream_prepare(s, c, &err))
         goto end;
     keep = c->d.op == NINO_OP_BLEND ? 0 : reusable_source(c);
     c->dst = keep >= 0 ? c->src[keep] : nino_tensor_new(s, c->d.dst, c->d.dst_type);

@@ -21,7 +21,9 @@ typedef enum nino_precision {
     NINO_PREC_AUTO, // from the device profile
     NINO_PREC_F32,
     NINO_PREC_F16,
-    NINO_PREC_BF16
+    NINO_PREC_BF16,
+    NINO_PREC_MIXED,     // core/op/mixed.h, with the 16 bits of the device profile
+    NINO_PREC_MIXED_BF16 // the same with bf16
 } nino_precision;
 
 typedef struct nino_stream_params {
@@ -48,8 +50,10 @@ __attribute__((format(printf, 4, 5))) void *
 nino_stream_fail(nino_stream *s, nino_status st, const char *where, const char *fmt, ...);
 // Forgets the error and frees nothing: only for retry ladders that have dropped all their tensors.
 void nino_stream_clear_error(nino_stream *s);
-nino_status nino_stream_finish(nino_stream *s, nino_error *err);  // waits until everything has run
-nino_dtype nino_stream_act_type(const nino_stream *s);            // storage type of activations
+nino_status nino_stream_finish(nino_stream *s, nino_error *err); // waits until everything has run
+nino_dtype nino_stream_act_type(const nino_stream *s); // storage type of activations; mixed: f32
+const char *
+nino_stream_storage(const nino_stream *s); // "f32", "f16", "bf16" or "mixed", for people
 nino_precision nino_stream_precision(const nino_stream *s);       // never AUTO
 nino_precision nino_stream_asked_precision(const nino_stream *s); // as it was set: may be AUTO
 void nino_stream_set_precision(nino_stream *s,

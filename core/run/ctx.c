@@ -165,6 +165,10 @@ nino_ctx *nino_ctx_create(const nino_ctx_params *params, nino_error *err)
         !NINO_TAKE(&job, p.job, NINO_JOB_OPTIONS_INIT, err))
         return NULL;
     p.job = &job;
+    if (nino_settings_problem()) {
+        nino_fail_kind(err, NINO_ERR_FORMAT, "settings", "", "%s", nino_settings_problem());
+        return NULL;
+    }
     return nino_ctx_create_with(&p, NULL, NULL, err);
 }
 
@@ -296,3 +300,9 @@ nino_results *nino_ctx_swap_results(nino_ctx *ctx, nino_results *r)
     return before;
 }
 nino_capture *nino_ctx_capture(nino_ctx *ctx) { return ctx->capture; }
+nino_capture *nino_ctx_swap_capture(nino_ctx *ctx, nino_capture *c)
+{
+    nino_capture *before = ctx->capture;
+    ctx->capture = c;
+    return before;
+}

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/num.h"
 #include "core/base/time.h"
+#include "core/base/vars.h"
 #include "core/op/device/device.h"
 #include "core/op/plan/plan.h"
 #include "core/run/shortage.h"
@@ -20,6 +21,7 @@ nino_precision nino_precision_of(nino_precision_opt p)
     case NINO_PRECISION_F32: return NINO_PREC_F32;
     case NINO_PRECISION_F16: return NINO_PREC_F16;
     case NINO_PRECISION_BF16: return NINO_PREC_BF16;
+    case NINO_PRECISION_MIXED: return NINO_PREC_MIXED;
     case NINO_PRECISION_AUTO: break;
     }
     return NINO_PREC_AUTO;
@@ -31,6 +33,8 @@ const char *nino_precision_name(nino_precision p)
     case NINO_PREC_F32: return "fp32";
     case NINO_PREC_F16: return "fp16";
     case NINO_PREC_BF16: return "bf16";
+    case NINO_PREC_MIXED:
+    case NINO_PREC_MIXED_BF16: return "mixed";
     case NINO_PREC_AUTO: break;
     }
     return "auto";
@@ -197,8 +201,19 @@ static bool stand_in(const nino_exec *x, const nino_gnode *n, node_state *s, nin
     return n->given[0] != NULL;
 }
 
-// Runs it, and once more where a second try can help: NaN in 16-bit storage goes to f32, a full
-// device gets everything back that earlier runs kept.
+// What numbers that were too large for `now` are tried in (precision.fallback); AUTO: nothing.
+static nino_precision second_precision(nino_precision now)
+{
+    const char *word = nino_vars_get()->fallback;
+    if (!strcmp(word, "bf16"))
+        return now == NINO_PREC_F16     ? NINO_PREC_BF16
+               : now == NINO_PREC_MIXED ? NINO_PREC_MIXED_BF16
+                                        : NINO_PREC_AUTO;
+    return !strcmp(word, "fp32") && now != NINO_PREC_F32 ? NINO_PREC_F32 : NINO_PREC_AUTO;
+}
+
+// Runs it, and once more where a second try can help: NaN in 16-bit storage goes to what
+// precision.fallback says, a full device gets everything back that earlier runs kept.
 static nino_status attempt(run_state *rs, const nino_gnode *n, node_state *s, node_run *r,
                            nino_error *err)
 {
@@ -209,14 +224,18 @@ static nino_status attempt(run_state *rs, const nino_gnode *n, node_state *s, no
     nino_stream_set_precision(x->stream, precision_of_node(x, n));
     nino_backend_set_switched(nino_stream_backend(x->stream),
                               ops->switched ? ops->switched(n->params, x->switched) : x->switched);
+    const uint64_t n_ops = nino_stream_backend(x->stream)->n_ops;
     nino_status st = ops->run(&r->base, err);
+    if (st == NINO_OK && nino_is_true(nino_vars_get()->measure_error))
+        nino_exec_measure_error(rs, n, s, r, n_ops);
     if (st == NINO_OK || x->is_plan)
         return st;
     const bool is_nan = st == NINO_ERR_RANGE && err->kind && !strcmp(err->kind, "nan");
-    if (is_nan && nino_stream_precision(x->stream) != NINO_PREC_F32) {
-        nino_exec_say(x, NINO_LOG_WARN, "%s %s: %s; once more in f32", n->id, n->class_type,
-                      err->msg);
-        nino_stream_set_precision(x->stream, NINO_PREC_F32);
+    const nino_precision wider = second_precision(nino_stream_precision(x->stream));
+    if (is_nan && wider) {
+        nino_exec_say(x, NINO_LOG_WARN, "%s %s: %s; once more in %s", n->id, n->class_type,
+                      err->msg, wider == NINO_PREC_F32 ? "f32" : "bf16");
+        nino_stream_set_precision(x->stream, wider);
     } else if (st == NINO_ERR_NOMEM && (!err->kind || strcmp(err->kind, "limit"))) {
         nino_exec_say(x, NINO_LOG_WARN, "%s %s: %s; once more without cached results and weights",
                       n->id, n->class_type, err->msg);
@@ -244,7 +263,7 @@ static void print_params(nino_buf *out, const nino_gnode *n)
     nino_buf_addc(out, '}');
 }
 
-static void capture(run_state *rs, const nino_gnode *n, const char *when, nino_value *const *values,
+static void capture(run_state *rs, const nino_gnode *n, bool is_output, nino_value *const *values,
                     const nino_port *ports, double seconds)
 {
     nino_capture *c = rs->x->is_plan ? NULL : nino_ctx_capture(rs->x->ctx);
@@ -255,8 +274,19 @@ static void capture(run_state *rs, const nino_gnode *n, const char *when, nino_v
     for (int k = 0; ports && ports[k].key; k++)
         first[k] = nino_value_at(values[k], 0);
     print_params(&params, n);
-    nino_capture_node(c, n->class_type, n->id, when, first, ports, params.data ? params.data : "{}",
-                      seconds);
+    const nino_backend *be = nino_stream_backend(rs->x->stream);
+    nino_captured what = { .node_id = n->id,
+                           .class_type = n->class_type,
+                           .is_output = is_output,
+                           .values = first,
+                           .ports = ports,
+                           .params_json = params.data ? params.data : "{}",
+                           .workflow_json = rs->x->prompt_json,
+                           .device = be->info.selector,
+                           .precision = nino_precision_name(rs->x->precision),
+                           .duration_s = seconds };
+    nino_pool_stat(be->pool, &what.memory);
+    nino_capture_node(c, &what);
     nino_buf_release(&params);
 }
 
@@ -306,7 +336,7 @@ static nino_status run_turn(run_state *rs, const nino_gnode *n, node_state *s, i
         st = nino_share_cut(rs, (int) (n - rs->x->g->nodes), r, err);
     if (st)
         return st;
-    capture(rs, n, "input", r->in, n->def->inputs, 0);
+    capture(rs, n, false, r->in, n->def->inputs, 0);
     const nino_backend *be = nino_stream_backend(rs->x->stream);
     const uint64_t begin = nino_now_ns(), load_ns = be->load_ns, load_bytes = be->load_bytes;
     const uint64_t pause_ns = be->pause_ns;
@@ -323,7 +353,8 @@ static nino_status run_turn(run_state *rs, const nino_gnode *n, node_state *s, i
         st = nino_share_tag(rs, (int) (n - rs->x->g->nodes), err);
     if (st == NINO_ERR_NOMEM && !rs->x->is_plan)
         nino_shortage_tell(&r->base, tell_help, r);
-    capture(rs, n, "output", s->out, n->def->outputs, (double) (nino_now_ns() - begin) * 1e-9);
+    if (st == NINO_OK)
+        capture(rs, n, true, s->out, n->def->outputs, (double) (nino_now_ns() - begin) * 1e-9);
     return st;
 }
 
@@ -393,7 +424,10 @@ static nino_status run_node(run_state *rs, int i, nino_error *err)
                     .no_metadata = nino_ctx_settings(x->ctx)->o.no_metadata };
     char *profile = x->profile && n->def->is_output ? nino_profile_log_json(x->profile) : NULL;
     r.base.profile_json = profile;
-    const nino_status st = run_turns(rs, n, s, &r, err);
+    nino_status st = run_turns(rs, n, s, &r, err);
+    if (st == NINO_OK && nino_is_true(nino_vars_get()->cpu_offload) &&
+        !(st = nino_stream_finish(x->stream, err)))
+        nino_backend_drop_weights(nino_stream_backend(x->stream));
     if (st == NINO_OK && !s->is_volatile)
         nino_results_put(nino_ctx_results(x->ctx), s->key, s->out, s->n_out, &r.shown);
     nino_share_release(&r);

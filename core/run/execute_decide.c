@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/buf.h"
+#include "core/base/vars.h"
 #include "core/node/param.h"
 
 // ---- keys ------------------------------------------------------------------------------------
@@ -55,6 +56,9 @@ static nino_status execute_decide_make_key(run_state *rs, int i, nino_error *err
     nino_hasher_add(h, how, sizeof(how));
     if (rs->x->switched) // some of them change how results are rounded
         nino_hasher_add(h, &rs->x->switched, sizeof(rs->x->switched));
+    execute_decide_hash_text(h, nino_vars_get()->attention); // settings that change a result's bits
+    execute_decide_hash_text(h, nino_vars_get()->chunk_size);
+    execute_decide_hash_text(h, nino_vars_get()->fallback);
     execute_decide_hash_text(h, n->def->key);
     if (n->def->is_output) // what it wrote is in a folder
         execute_decide_hash_text(h, nino_ctx_output_dir(rs->x->ctx));

@@ -45,6 +45,12 @@ __attribute__((format(printf, 3, 4))) void nino_exec_say(nino_exec *x, nino_log_
                                                          const char *fmt, ...);
 void nino_exec_node_progress(nino_exec *x);
 
+// ---- execute_error.c: precision.measure_error
+// The node has given s->out in 16 bits, by ops since n_ops: runs it once more in f32, and tells how
+// far its latents and pictures are from those.
+void nino_exec_measure_error(run_state *rs, const nino_gnode *n, node_state *s, node_run *r,
+                             uint64_t n_ops);
+
 // ---- execute_decide.c: which nodes run
 // The link of an input port that the node looks at; node < 0: none.
 nino_link nino_exec_source(const run_state *rs, int i, int port);

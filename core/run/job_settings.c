@@ -4,12 +4,20 @@
 #include <stdlib.h>
 
 #include "core/base/error.h"
+#include "core/base/num.h"
+#include "core/base/vars.h"
 
-static const nino_job_options library_defaults = { .input_dir = "input",
-                                                   .output_dir = "output",
-                                                   .preview = NINO_PREVIEW_NONE,
-                                                   .preview_every = 5,
-                                                   .preview_share = 0.05 };
+// What ninodes.conf and the like say, else the defaults of its table.
+static void take_settings(nino_job_options *o)
+{
+    const nino_vars *v = nino_vars_get();
+    *o = (nino_job_options){ .input_dir = v->input_dir,
+                             .output_dir = v->output_dir,
+                             .preview_every = atoi(v->preview_every),
+                             .preview_share = nino_strtod(v->preview_percent, NULL) * 0.01 };
+    nino_precision_opt_find(v->precision, &o->precision);
+    nino_preview_opt_find(v->preview, &o->preview);
+}
 
 nino_settings *nino_settings_create(const nino_job_options *base, const nino_job_options *over,
                                     char *preview_path, const nino_log *log, nino_error *err)
@@ -18,11 +26,13 @@ nino_settings *nino_settings_create(const nino_job_options *base, const nino_job
     nino_settings *s = calloc(1, sizeof(*s));
     if (!s || !(s->arena = nino_arena_create()))
         goto failed;
-    s->o = library_defaults;
+    take_settings(&s->o);
     if (base)
         nino_options_lay_over(&s->o, base);
     if (over)
         nino_options_lay_over(&s->o, over);
+    if (!s->o.precision && nino_is_true(nino_vars_get()->mixed_precision))
+        s->o.precision = NINO_PRECISION_MIXED;
     if (!nino_options_keep(&s->o, s->arena) ||
         !(s->paths = nino_paths_create(s->o.models, log, &e)))
         goto failed;

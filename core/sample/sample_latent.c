@@ -606,6 +606,8 @@ nino_status nino_sample_latent(nino_stream *s, const nino_sample_params *p, nino
     nino_precision wanted = p->precision ? p->precision : m->precision;
     if (!wanted && !before && m->net->wants_bf16 && nino_stream_precision(s) == NINO_PREC_F16)
         wanted = NINO_PREC_BF16;
+    if ((wanted ? wanted : before) == NINO_PREC_MIXED && m->net->wants_bf16)
+        wanted = NINO_PREC_MIXED_BF16;
     nino_status st =
         sample_latent_fit_latent(m->net, p->samples, p->samples_factor, &run->node, &e);
     if (!st && !p->n_sigmas) { // nothing to do

@@ -1,14 +1,19 @@
 // What a VAE needs on a device, from walking the model on a plan backend, and whether that fits.
 #include "core/tile/fit.h"
 #include "core/base/error.h"
+#include "core/base/num.h"
+#include "core/base/vars.h"
 #include "core/op/backend.h"
 #include "core/op/pool.h"
+
+#include <stdlib.h>
 
 // What goes through: images together, or a clip.
 typedef struct walk {
     const nino_vae *v;
     bool is_decode, is_clip;
     int64_t n, pieces; // images, latent frames; clips that are streamed: how often
+    int64_t all;       // latent frames of a clip
     int64_t h, w;
     int64_t all_h, all_w; // of the picture that it is a tile of; 0: no tile
     nino_vae_bands bands; // rows > 0: of an exact decode
@@ -49,12 +54,27 @@ static void run_once(nino_stream *s, const void *priv)
         nino_vae_clip clip;
         nino_vae_clip_begin(&clip, v, k->is_decode);
         for (int64_t i = 0; i < (is_whole ? 1 : k->pieces); i++) {
-            const int64_t piece = !k->is_decode && (i || v->pads_end) ? v->time_factor : 1;
-            const int64_t n = !is_whole ? piece : k->is_decode ? k->n : nino_vae_frames(v, k->n);
+            const int64_t piece = k->is_decode ? k->n : i || v->pads_end ? v->time_factor : 1;
+            const int64_t n = !is_whole      ? piece
+                              : k->is_decode ? k->all
+                                             : nino_vae_frames(v, k->all);
             nino_unref(nino_vae_clip_next(s, &clip, input(s, k, n)));
         }
         nino_vae_clip_end(&clip);
     }
+}
+
+int nino_vae_piece(const nino_vae *v, bool is_decode)
+{
+    const int n = atoi(nino_vars_get()->chunk_size); // "auto": 0
+    return v->decode_next && is_decode && n > 1 ? n : 1;
+}
+
+void nino_tidy_after(nino_stream *s, int64_t i)
+{
+    const int every = atoi(nino_vars_get()->cleanup_frequency);
+    if (every > 0 && (i + 1) % every == 0)
+        nino_pool_trim(nino_stream_backend(s)->pool);
 }
 
 // gather: bytes that the arena of activations has from the start; 0: it grows.
@@ -112,21 +132,33 @@ nino_status nino_vae_need_get(nino_stream *s, const nino_vae *v, bool is_decode,
     return nino_need_get(s, run_once, &k, 0, out, err);
 }
 
+// t latent frames of a clip. From the third piece of a stream on nothing changes.
+static walk clip_walk(const nino_vae *v, bool is_decode, int64_t t, int chunk, int64_t h, int64_t w)
+{
+    const bool is_stream = v->decode_next != NULL;
+    const int64_t n = is_stream ? nino_vae_piece(v, is_decode) : chunk > 0 ? chunk : t;
+    const int64_t pieces = is_decode ? (t + n - 1) / n : t;
+    return (walk){ .v = v,
+                   .is_decode = is_decode,
+                   .is_clip = true,
+                   .n = n < t ? n : t,
+                   .pieces = pieces < 4 ? pieces : 4,
+                   .all = t,
+                   .h = h,
+                   .w = w };
+}
+
 nino_status nino_vae_need_clip(nino_stream *s, const nino_vae *v, bool is_decode, int64_t t,
                                int chunk, int h, int w, nino_vae_need *out, nino_error *err)
 {
-    // From the third piece of a stream on nothing changes.
-    const walk k = { .v = v,
-                     .is_decode = is_decode,
-                     .is_clip = true,
-                     .n = chunk > 0 && chunk < t ? chunk : t,
-                     .pieces = t < 4 ? t : 4,
-                     .h = h,
-                     .w = w };
+    const walk k = clip_walk(v, is_decode, t, chunk, h, w);
     const nino_status st = nino_need_get(s, run_once, &k, 0, out, err);
-    const bool is_streamed =
+    const bool is_stream =
         v->decode_next && nino_acts(&nino_stream_backend(s)->profile, NINO_POLICY_STREAMING);
-    out->flops *= (double) t / (double) (is_streamed ? k.pieces : k.n);
+    const int64_t walked = is_stream        ? k.pieces * (is_decode ? k.n : 1)
+                           : v->decode_next ? k.all
+                                            : k.n;
+    out->flops *= (double) t / (double) walked;
     return st;
 }
 
@@ -144,14 +176,17 @@ nino_status nino_vae_decode_peak(nino_stream *s, const nino_vae *v, int n, int h
 }
 
 // What the budget leaves to others than weights: those, this VAE's or others', are given up when
-// memory is short; the rest stays. 0: there is no budget.
+// memory is short; the rest stays. Of the budget memory.memory_threshold may be filled. 0: there is
+// no budget.
 static uint64_t room_for(nino_stream *s, uint64_t *budget)
 {
     nino_mem_stat m;
     nino_pool_stat(nino_stream_backend(s)->pool, &m);
     const uint64_t others = m.in_use - m.by_owner[NINO_OWN_WEIGHTS];
     *budget = m.budget;
-    return !m.budget ? 0 : m.budget > others ? m.budget - others : 1;
+    const double share = nino_strtod(nino_vars_get()->memory_threshold, NULL);
+    const uint64_t most = share < 1 ? (uint64_t) ((double) m.budget * share) : m.budget;
+    return !m.budget ? 0 : most > others ? most - others : 1;
 }
 
 bool nino_vae_fits(nino_stream *s, const nino_vae_need *need, uint64_t *budget)
@@ -223,13 +258,10 @@ static bool fits_tile(nino_stream *s, const nino_tile_fit *f, int tile, bool kee
     bool fits = true;
     *gather = 0;
     for (int i = 0; i < (f->is_stock && !f->frames ? 3 : 1) && fits; i++) {
-        walk k = { .v = f->v,
-                   .is_decode = f->is_decode,
-                   .is_clip = f->frames > 0,
-                   .n = f->frames ? f->chunk > 0 && f->chunk < f->frames ? f->chunk : f->frames : 1,
-                   .pieces = f->frames < 4 ? f->frames : 4,
-                   .h = h[i] < f->h ? h[i] : f->h,
-                   .w = w[i] < f->w ? w[i] : f->w };
+        const int64_t th = h[i] < f->h ? h[i] : f->h, tw = w[i] < f->w ? w[i] : f->w;
+        walk k = { .v = f->v, .is_decode = f->is_decode, .n = 1, .h = th, .w = tw };
+        if (f->frames)
+            k = clip_walk(f->v, f->is_decode, f->frames, f->chunk, th, tw);
         if (f->is_exact)
             k = exact_walk(f, tile);
         else if (!k.is_clip && (k.h < f->h || k.w < f->w)) {

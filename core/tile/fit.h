@@ -23,6 +23,10 @@ nino_status nino_need_get(nino_stream *s, nino_need_walk run, const void *priv, 
 bool nino_need_fits(nino_stream *s, nino_need_walk run, const void *priv, bool keeps_weights,
                     uint64_t *gather);
 
+// Latent frames of a clip that a VAE which is streamed takes at once: memory.chunk_size, else one.
+int nino_vae_piece(const nino_vae *v, bool is_decode);
+// After part i of a decode, which the device has done: memory.cleanup_frequency.
+void nino_tidy_after(nino_stream *s, int64_t i);
 // n images of h x w latent cells through decode or encode.
 nino_status nino_vae_need_get(nino_stream *s, const nino_vae *v, bool is_decode, int n, int h,
                               int w, nino_vae_need *out, nino_error *err);

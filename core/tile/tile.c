@@ -4,6 +4,7 @@
 #include "core/tile/tile_job.h"
 #include "core/base/error.h"
 #include "core/base/time.h"
+#include "core/tile/fit.h"
 #include "core/op/backend.h"
 
 #include <math.h>
@@ -120,6 +121,7 @@ static nino_tensor *run_tile(job *j, int b, const pass *p, int ix, int iy, nino_
                         feather < r.h * u ? feather : 0, sides);
     if (!nino_stream_status(j->s, NULL) && !nino_stream_finish(j->s, NULL))
         tile_publish_tile(j, p, ix, iy, nino_now_ns() - start);
+    nino_tidy_after(j->s, j->order);
     nino_scope_end(j->s);
     j->order++;
     return canvas;
@@ -254,7 +256,7 @@ static nino_status run_image(job *j, int b, nino_error *err)
             return nino_fail_kind(err, NINO_ERR_RANGE, "nan", j->v->name,
                                   "%s produced values that are not finite in %s arithmetic",
                                   j->is_decode ? "decoding" : "encoding",
-                                  nino_dtype_name(nino_stream_act_type(j->s)));
+                                  nino_stream_storage(j->s));
         if (j->is_decode)
             dst[k] = fminf(fmaxf(dst[k], 0), 1);
     }

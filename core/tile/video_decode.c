@@ -1,5 +1,6 @@
 // VAE decode and encode of clips: what is asked for, clip by clip, and where the frames go.
 #include "core/base/error.h"
+#include "core/base/vars.h"
 #include "core/tile/video_job.h"
 
 #include <stdlib.h>
@@ -68,6 +69,10 @@ nino_status nino_vae_decode_video(nino_stream *s, const nino_vae *v, const nino_
     nino_video_job *j = calloc(1, sizeof(*j));
     if (!j)
         return nino_video_no_memory(v, err);
+    nino_video_params own = *p;
+    if (!v->decode_next && !own.chunk && (own.chunk = atoi(nino_vars_get()->chunk_size)) > 0)
+        own.overlap = 1; // as little as ComfyUI's node takes
+    p = &own;
     if (!v->decode_next && p->chunk > 0 && p->chunk < p->overlap + 2)
         nino_monitor_message(nino_stream_monitor(s), NINO_LOG_WARN,
                              "%s: chunks of %d latent frames cannot share %d: %d are taken",

@@ -35,7 +35,7 @@ static nino_status deliver(job *j, int64_t first, nino_array *a, nino_error *err
                 return nino_fail_kind(err, NINO_ERR_RANGE, "nan", j->v->name,
                                       "%s produced values that are not finite in %s arithmetic",
                                       j->is_decode ? "decoding" : "encoding",
-                                      nino_dtype_name(nino_stream_act_type(j->s)));
+                                      nino_stream_storage(j->s));
             if (j->is_decode)
                 p[i] = fminf(fmaxf(p[i], 0), 1);
         }
@@ -178,27 +178,28 @@ static nino_array *end_piece(job *j, nino_tensor *y, int64_t i, int64_t n, int64
     e.u.chunk.peak_bytes = nino_pool_take_window_peak(nino_stream_backend(j->s)->pool);
     if (a)
         nino_monitor_publish(nino_stream_monitor(j->s), &e);
+    nino_tidy_after(j->s, i);
     nino_scope_end(j->s);
     if (!a)
         nino_stream_status(j->s, err);
     return a;
 }
 
-// Frames that go in as piece i of a causal VAE: what makes a latent frame; all of them where clips
-// are not to be streamed.
+// Frames that go in as piece i of a causal VAE: what makes a latent frame; of a decode some of those;
+// all of them where clips are not to be streamed.
 static void cut_piece(const job *j, bool is_whole, int64_t i, int64_t *first, int64_t *n)
 {
-    const int64_t tc = j->is_decode ? 1 : j->v->time_factor;
-    const int64_t lead = j->v->pads_end ? tc : 1; // of the clip's first piece
+    const int64_t tc = j->is_decode ? nino_vae_piece(j->v, true) : j->v->time_factor;
+    const int64_t lead = j->is_decode || j->v->pads_end ? tc : 1; // of the clip's first piece
     *first = i ? lead + (i - 1) * tc : 0;
     *n = i ? tc : lead;
     *n = is_whole || *first + *n > j->n_in ? j->n_in - *first : *n;
 }
 
-// Causal: a latent frame at a time, which gives the same bits as a whole clip.
+// Causal: a latent frame at a time, or what memory.chunk_size says; a whole clip gives the same bits.
 static nino_status stream_tile(job *j, int ix, int iy, nino_error *err)
 {
-    const int64_t tc = j->v->time_factor, step = j->is_decode ? 1 : tc;
+    const int64_t tc = j->v->time_factor, step = j->is_decode ? nino_vae_piece(j->v, true) : tc;
     const bool is_whole = !nino_acts(&nino_stream_backend(j->s)->profile, NINO_POLICY_STREAMING);
     const int64_t pieces = is_whole ? 1 : 1 + (j->n_in - 1) / step;
     nino_status st = NINO_OK;
@@ -214,7 +215,7 @@ static nino_status stream_tile(job *j, int ix, int iy, nino_error *err)
         const int64_t frames = a ? a->shape.dim[0] : 0;
         if (!a)
             st = nino_stream_status(j->s, NULL);
-        else if (frames != (is_whole ? j->n_out : j->is_decode && i ? tc : 1))
+        else if (frames != (is_whole ? j->n_out : j->is_decode ? n * tc - (i ? 0 : tc - 1) : 1))
             st = nino_fail(err, NINO_ERR_DEVICE, j->v->name, "a piece gave %lld frames",
                            (long long) frames);
         else

@@ -17,6 +17,7 @@
     X(device)        \
     X(step_plot)     \
     X(advice)        \
+    X(runs)          \
     X(compare)
 // clang-format on
 

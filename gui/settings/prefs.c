@@ -19,9 +19,11 @@ static const char *const renderer_labels[] = { N_("Processor (does not disturb t
 static const char *const preview_values[] = { "auto", "none", "latent2rgb", "taesd", NULL };
 static const char *const preview_labels[] = { N_("Automatic"), N_("None"), N_("Fast (latent2rgb)"),
                                               N_("Good (TAESD)"), NULL };
-static const char *const precision_values[] = { "auto", "fp32", "fp16", "bf16", NULL };
-static const char *const precision_labels[] = { N_("As the node asks"), N_("32 bits"),
-                                                N_("16 bits (fp16)"), N_("16 bits (bf16)"), NULL };
+static const char *const precision_values[] = { "auto", "fp32", "fp16", "bf16", "mixed", NULL };
+static const char *const precision_labels[] = {
+    N_("As the node asks"), N_("32 bits"), N_("16 bits (fp16)"),
+    N_("16 bits (bf16)"),   N_("Mixed"),   NULL
+};
 
 const NinoPref nino_prefs[] = {
     { "theme", N_("Appearance"), N_("Theme"), N_("Light, dark or high contrast"), NINO_PREF_CHOICE,

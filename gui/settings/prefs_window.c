@@ -1,6 +1,7 @@
 // One row a setting; a change counts at once, so there is no button to confirm.
 #include "settings/prefs_window.h"
 
+#include "settings/engine_page.h"
 #include "settings/prefs.h"
 #include "base/i18n.h"
 
@@ -166,6 +167,15 @@ static GtkWidget *page(const char *label, NinoPrefsRow last, gpointer user)
     return grid;
 }
 
+static void add_page(GtkWidget *pages, GtkWidget *page, const char *title)
+{
+    GtkWidget *scroller = gtk_scrolled_window_new();
+    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroller), GTK_POLICY_NEVER,
+                                   GTK_POLICY_AUTOMATIC);
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroller), page);
+    gtk_notebook_append_page(GTK_NOTEBOOK(pages), scroller, gtk_label_new(title));
+}
+
 void nino_prefs_window_present(GtkWindow *parent, const char *label, NinoPrefsRow row,
                                gpointer user)
 {
@@ -174,11 +184,10 @@ void nino_prefs_window_present(GtkWindow *parent, const char *label, NinoPrefsRo
         only = gtk_window_new();
         gtk_window_set_title(GTK_WINDOW(only), _("Preferences"));
         gtk_window_set_default_size(GTK_WINDOW(only), 560, 620);
-        GtkWidget *scroller = gtk_scrolled_window_new();
-        gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroller), GTK_POLICY_NEVER,
-                                       GTK_POLICY_AUTOMATIC);
-        gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroller), page(label, row, user));
-        gtk_window_set_child(GTK_WINDOW(only), scroller);
+        GtkWidget *pages = gtk_notebook_new();
+        add_page(pages, page(label, row, user), _("App"));
+        add_page(pages, nino_engine_page_new(), _("Engine"));
+        gtk_window_set_child(GTK_WINDOW(only), pages);
         g_object_add_weak_pointer(G_OBJECT(only), (gpointer *) &only);
     }
     gtk_window_set_transient_for(GTK_WINDOW(only), parent);

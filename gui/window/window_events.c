@@ -383,9 +383,12 @@ static void on_events(NinoEngine *engine, const nino_event *ev, gulong n, gpoint
     for (gulong i = 0; i < n; i++) {
         if (ev[i].kind == NINO_EV_JOB) { // a new run begins: the views forget the last one
             nino_run_add(w->records, ev + from, i - from, nino_engine_name, w->engine);
+            nino_window_keep_run(w);
             nino_run_restart(w->records, ev[i].t_ns);
             from = i;
         }
+        if (ev[i].kind == NINO_EV_END && ev[i].id == w->run->job_scope)
+            nino_window_keep_run_later(w);
         on_event(w, &ev[i]);
     }
     if (!w->run->is_lost)
@@ -409,6 +412,7 @@ void nino_window_events_dispose(NinoWindow *w)
 {
     g_clear_handle_id(&w->refresh_timer, g_source_remove);
     g_clear_handle_id(&w->cost_timer, g_source_remove);
+    nino_window_keep_run(w); // one that has just ended
     if (w->run) {
         forget_run(w->run);
         g_hash_table_unref(w->run->scopes);

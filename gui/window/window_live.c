@@ -5,6 +5,8 @@
 
 #include "base/i18n.h"
 #include "live/advice_view.h"
+#include "live/compare_view.h"
+#include "plot/kept_runs.h"
 #include "plot/export.h"
 
 static void action_export_view(GSimpleAction *a, GVariant *parameter, gpointer user)
@@ -38,9 +40,55 @@ void nino_window_tell_advice(NinoWindow *w, NinoTab *tab)
     }
 }
 
+// ---- runs that are kept -------------------------------------------------------------------------
+
+enum { KEEP_MS = 500 };
+
+void nino_window_keep_run(NinoWindow *w)
+{
+    g_autoptr(GError) error = NULL;
+    if (!w->keep_timer)
+        return;
+    g_clear_handle_id(&w->keep_timer, g_source_remove);
+    if (w->measuring) // of runs that are alike the last one is enough
+        return;
+    if (!nino_kept_add(w->records, &error) && error)
+        nino_window_log(w, error->message);
+}
+
+static gboolean on_keep(gpointer window)
+{
+    nino_window_keep_run(window);
+    return G_SOURCE_REMOVE;
+}
+
+void nino_window_keep_run_later(NinoWindow *w)
+{
+    g_clear_handle_id(&w->keep_timer, g_source_remove);
+    w->keep_timer = g_timeout_add(KEEP_MS, on_keep, w);
+}
+
+// What is shown is compared with this trace.
+static void action_baseline(GSimpleAction *a, GVariant *parameter, gpointer user)
+{
+    (void) a;
+    NinoWindow *w = user;
+    g_autoptr(GError) error = NULL;
+    for (guint i = 0; i < w->views->len; i++) {
+        GtkWidget *view = g_ptr_array_index(w->views, i);
+        if (NINO_IS_COMPARE_VIEW(view) &&
+            !nino_compare_view_open(NINO_COMPARE_VIEW(view), g_variant_get_string(parameter, NULL),
+                                    &error))
+            nino_bar_show(w->bar, "open", NINO_BAR_ERROR, error->message, NULL);
+    }
+    if (!error)
+        gtk_widget_activate_action(GTK_WIDGET(w), "win.view", "s", "compare");
+}
+
 void nino_window_live_init(NinoWindow *w)
 {
     static const GActionEntry actions[] = {
+        { .name = "baseline", .activate = action_baseline, .parameter_type = "s" },
         { .name = "export-plot", .activate = action_export_view },
         { .name = "export-table", .activate = action_export_view },
         { .name = "export-trace", .activate = action_export_view },

@@ -52,7 +52,7 @@ struct _NinoWindow {
     struct NinoMeasuring *measuring; // NULL: nothing is measured
     GPtrArray *grids;                // of runs that have not all ended
     GCancellable *planning;
-    guint refresh_timer, cost_timer;
+    guint refresh_timer, cost_timer, keep_timer; // keep: a run that has ended is not kept yet
     guint64 cost_cpu_us, cost_wall_us;
 };
 
@@ -118,6 +118,8 @@ NinoTab *nino_window_job_tab(NinoWindow *w, const NinoJob *j);
 
 // ---- window_live.c ------------------------------------------------------------------------------
 void nino_window_live_init(NinoWindow *w);
+void nino_window_keep_run(NinoWindow *w);       // now, if one waits for it
+void nino_window_keep_run_later(NinoWindow *w); // when the last records of its kernels have come
 void nino_window_tell_advice(NinoWindow *w, NinoTab *tab); // the workflow that runs now
 
 // ---- window_queue.c -----------------------------------------------------------------------------

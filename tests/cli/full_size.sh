@@ -94,15 +94,19 @@ json_lines "$tmp/out" ok
 W=$A/workflows_2026
 [ -f "$W/check.py" ] || { echo "  part skipped: no workflows_2026 among the assets"; exit 0; }
 mkdir "$tmp/none"
-# official FLOW FILE...: a dry run without files lacks just these; nothing else is wrong with it, but that
-# blueprints (subgraphs to be put into workflows) show nothing. With the files there, its plan fits.
-official() {
+# lacks FLOW FILE...: a dry run without files lacks just these; nothing else is wrong with it, but that
+# blueprints (subgraphs to be put into workflows) show nothing.
+lacks() {
     f=$1
     shift
     "$N" run --dry-run --models "$tmp/none" --input "$tmp/none" "$W/$f" >"$tmp/out" 2>"$tmp/err" </dev/null
     grep -v -e '(missing_file)$' -e '(no_output)$' -e 'IMAGE is not connected (missing_input)$' "$tmp/err" && die "$f"
     sed -n "s/.*: '\(.*\)' is not in .*(missing_file)\$/\1/p" "$tmp/err" | sort -u >"$tmp/lacks"
     printf '%s\n' "$@" | sort -u | cmp -s - "$tmp/lacks" || { cat "$tmp/lacks"; die "$f lacks other files"; }
+}
+# official FLOW FILE...: the same, and with the files there, its plan fits.
+official() {
+    lacks "$@"
     expect 0 "$N" convert "$W/$f"
     python3 - "$tmp/out" "$tmp/models/input" "$tmp/flow.json" <<'PY' || die "$f"
 import json, re, sys
@@ -151,6 +155,14 @@ official f4_qwen_image.json $vae $text qwen_image_fp8_e4m3fn$s
 official f4_z_image_turbo.json ae$s qwen_3_4b$s z_image_turbo_bf16$s
 official f8_null_links_flux2_klein.json flux-2-klein-4b-fp8$s flux2-vae$s qwen_3_4b$s \
     ComfyUI_temp_ksrio_00061_.png ComfyUI_temp_ubmbj_00044_.png
+lacks templates/z_image_turbo_api.json ae$s qwen_3_4b$s Z-image/moodyV900001.ewMB$s Z-Image/zit_fdpo_v1$s \
+    Z-Image/AvaClaw/MariClaw-Z-Image-Turbo_lora_v1$s
+lacks kyuz0/qwen_edit_2511_20.api.json $vae $text qwen_image_edit_2511_bf16$s ai-server.jpg
+lacks kyuz0/qwen_edit_2511_4step.api.json $vae $text qwen_image_edit_2511_bf16$s ai-server.jpg \
+    Qwen-Image-Edit-2511-Lightning-4steps-V1.0-bf16$s
+lacks kyuz0/qwen_image_2512_20.api.json $vae $text qwen_image_2512_bf16$s
+lacks kyuz0/qwen_image_2512_4step.api.json $vae $text qwen_image_2512_bf16$s \
+    Qwen-Image-Edit-2511-Lightning-4steps-V1.0-bf16$s
 official kyuz0/qwen_edit_2511_20.json $vae $text qwen_image_edit_2511_bf16$s ai-server.jpg
 official kyuz0/qwen_edit_2511_4step.json $vae $text qwen_image_edit_2511_bf16$s ai-server.jpg \
     Qwen-Image-Edit-2511-Lightning-4steps-V1.0-bf16$s

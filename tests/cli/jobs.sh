@@ -26,6 +26,6 @@ for w in "$pid" "$sock"; do
 done
 expect 4 "$N" jobs ls --worker 1
 expect 2 "$N" run data/tiny/decode.json --precision fp12
-said 'one of auto|fp32|fp16|bf16'
+said 'one of auto|fp32|fp16|bf16|mixed'
 expect 0 "$N" jobs shutdown --worker "$sock"
 wait $pid

@@ -32,8 +32,9 @@ if ! "$N" devices | grep -q '^cl:'; then
     echo "  part skipped: programs, without an OpenCL device"
     exit 0
 fi
+expect 0 "$N" run data/tiny/decode.json $TINY -d cl -q -o "$tmp/out_cl" --trace "$tmp/cl.ninotrace"
+expect 0 "$N" trace convert "$tmp/cl.ninotrace" "$tmp/cl.json"
 for form in ninotrace json; do
-    expect 0 "$N" run data/tiny/decode.json $TINY -d cl -q -o "$tmp/out_cl" --trace "$tmp/cl.$form"
     expect 0 "$N" kernel gemm --trace "$tmp/cl.$form" -v
     printed "^program: .* gemm "
     printed "^call: conv2d f32:1x512x512x16 weight=f16:16 "
@@ -60,6 +61,10 @@ if "$N" kernel scale --program "generic basic -DF16=1" --code >"$tmp/code" 2>"$t
     grep -q '	s_endpgm' "$tmp/code" || die "the code has no end"
     expect 3 "$N" kernel no_such --program "generic basic -DF16=1" --code
     said "no kernel no_such"
+    expect 0 "$N" kernel gemm --program "cpu gemm -DWT=f16" --call "linear f32:1024x1024 weight=f16:1024" --code
+    printed "^; this run's kernel is for processors; gfx1151 does the call by gemm_wmma_[0-9x]* of wmma wmma -DF16=1"
+    printed "^; linear f16:1024x1024 weight=f16:1024$"
+    printed "instructions: matrix [1-9]"
     expect 0 "$N" kernel gemm_wmma_128x128 --program "wmma wmma -DF16=1" --code
     printed "instructions: matrix [1-9]"
 else

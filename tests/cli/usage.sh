@@ -26,7 +26,7 @@ said -- '--models needs DIR'
 expect 2 "$N" run w.json --json=1
 said -- '--json takes no value'
 expect 2 "$N" run w.json --precision fp64
-said 'auto|fp32|fp16|bf16, not fp64'
+said 'auto|fp32|fp16|bf16|mixed, not fp64'
 expect 2 "$N" run w.json --telemetry=maybe
 expect 2 "$N" run w.json --seed -1
 said 'whole number'

@@ -1,5 +1,6 @@
 // ZImageFunControlnet from files to picture: against torch's latent and picture, with two pictures of
 // another size and a mask; what changes the result and what does not; what is refused.
+#include "tests/diffusion.h"
 #include "tests/e2e_flow.h"
 
 static const e2e_flow flows[] = { { "z_image_own_control", "8", 1e-6 } };
@@ -15,13 +16,13 @@ typedef struct setup {
     const char *model, *vae;
     const char *node;
     bool has_area; // two more prompts, for parts of the latent
-    bool
-        is_apart; // which do not share an evaluation: one has what control networks read, and none does
+    bool is_apart; // which cannot share an evaluation
+    enum { NO_LORA, BEFORE, BEHIND } lora;
 } setup;
 
 static flow_result run(nino_ctx *ctx, setup how)
 {
-    char json[3900];
+    char json[4100];
     snprintf(
         json, sizeof(json),
         "{'1': {'class_type': 'UNETLoader', 'inputs': {'unet_name': '%s', 'weight_dtype': "
@@ -49,7 +50,9 @@ static flow_result run(nino_ctx *ctx, setup how)
         "'11': {'class_type': 'SolidMask', 'inputs': {'value': 0.4, 'width': 32, 'height': 20}},"
         "'14': {'class_type': 'SolidMask', 'inputs': {'value': 1, 'width': 5, 'height': 3}},"
         "'12': {'class_type': 'ModelPatchLoader', 'inputs': {'name': '%s'}},"
-        "'13': {'class_type': '%s', 'inputs': {'model': ['1', 0], 'model_patch': ['12', 0], "
+        "'20': {'class_type': 'LoraLoaderModelOnly', 'inputs': {'model': ['%d', 0], 'lora_name': "
+        "'own.safetensors', 'strength_model': 1}},"
+        "'13': {'class_type': '%s', 'inputs': {'model': ['%d', 0], 'model_patch': ['12', 0], "
         "'vae': ['3', 0], %s}},"
         "'8': {'class_type': 'KSampler', 'inputs': {'model': ['%d', 0], 'positive': ['%d', 0], "
         "'negative': ['4', 0], 'latent_image': ['7', 0], 'seed': 1, 'steps': 2, 'cfg': 2, "
@@ -58,8 +61,13 @@ static flow_result run(nino_ctx *ctx, setup how)
         "'filename_prefix': 'l'}}}",
         how.model ? how.model : "z_image_own.safetensors",
         how.vae ? how.vae : "ae_tiny.safetensors", how.is_apart ? 18 : 5,
-        how.patch ? how.patch : FULL, how.node ? how.node : "ZImageFunControlnet",
-        how.more ? how.more : PICTURE, how.patch ? 13 : 1, how.has_area ? 16 : 5);
+        how.patch ? how.patch : FULL, how.lora == BEHIND ? 13 : 1,
+        how.node ? how.node : "ZImageFunControlnet", how.lora == BEFORE ? 20 : 1,
+        how.more ? how.more : PICTURE,
+        how.lora == BEHIND ? 20
+        : how.patch        ? 13
+                           : 1,
+        how.has_area ? 16 : 5);
     nino_graph *g = flow_graph(json);
     const flow_result r = flow_run(ctx, g, NULL);
     nino_graph_destroy(&g);
@@ -82,6 +90,21 @@ static void check_same(nino_ctx *ctx, setup how, const nino_array *want)
     nino_array *got = latent_of(ctx, how);
     CHECK(got->bytes == want->bytes && !memcmp(got->data, want->data, want->bytes));
     nino_array_unref(&got);
+}
+
+static void put_lora(void)
+{
+    static const char *const names[] = {
+        "diffusion_model.layers.0.feed_forward.w1.lora_down.weight",
+        "diffusion_model.layers.0.feed_forward.w1.lora_up.weight"
+    };
+    nino_error err = { 0 };
+    nino_array *down = test_values(NINO_SHAPE(4, 32), 1), *up = test_values(NINO_SHAPE(16, 4), 2);
+    const nino_st_entry e[] = { { names[0], down }, { names[1], up } };
+    CHECK_OK(nino_st_save(flow_temp(), "models/loras/own.safetensors", true, e, 2, NULL, 0, &err),
+             err);
+    nino_array_unref(&down);
+    nino_array_unref(&up);
 }
 
 // Each differs from all others.
@@ -111,8 +134,14 @@ static void check_effect(nino_ctx *ctx)
         ctx, (setup){ .patch = ONE, .more = list[3].more, .has_area = true, .is_apart = true });
     CHECK(test_nmse(apart, got[3]) < 1e-10);
     nino_array_unref(&apart);
+    // a LoRA beside it, wherever it comes in
+    nino_array *lora =
+        latent_of(ctx, (setup){ .patch = ONE, .more = "'strength': 1, " PICTURE, .lora = BEFORE });
+    CHECK(test_nmse(lora, got[1]) > 1e-6);
+    check_same(ctx, (setup){ .patch = ONE, .more = "'strength': 1, " PICTURE, .lora = BEHIND },
+               lora);
+    nino_array_unref(&lora);
     // no strength is no patch
-    check_same(ctx, (setup){ .patch = ONE, .more = "'strength': 0, " PICTURE }, got[0]);
     check_same(ctx, (setup){ .patch = FULL, .more = "'strength': 0, " PICTURE }, got[0]);
     // where all is to be painted the other picture does not count, as if there were none
     check_same(ctx,
@@ -161,6 +190,7 @@ static void check_refused(nino_ctx *ctx)
 int main(void)
 {
     const char *data = test_data_next(NULL);
+    put_lora();
     nino_ctx *ctx = flow_open_with("cl", data, "/e2e_2026/input");
     if (!ctx) // plain loops take longer
         ctx = flow_open_with("ref", data, "/e2e_2026/input");

@@ -9,9 +9,11 @@
 
 const size_t fuzz_max_len = 1024;
 
-const char *const fuzz_words[] = { "device", "models", "mem_limit", "helpers", "debug", "state",
-                                   "=",      " = ",    "#",         "\n",      "\r\n",  "\t",
-                                   "cpu",    "8G",     "NINODES_",  "\"",      "\xff",  NULL };
+const char *const fuzz_words[] = { "device", "models", "mem_limit", "helpers",    "debug",
+                                   "state",  "=",      " = ",       "#",          "\n",
+                                   "\r\n",   "\t",     "cpu",       "8G",         "NINODES_",
+                                   "\"",     "\xff",   "[memory]",  "chunk_size", "auto",
+                                   ".",      "]",      "[",         NULL };
 
 size_t fuzz_seed(unsigned i, uint8_t *buf, size_t cap)
 {
@@ -19,6 +21,7 @@ size_t fuzz_seed(unsigned i, uint8_t *buf, size_t cap)
         "# mine\ndevice = cpu\nmem_limit = 8G\n",
         "models = /m:/n\n\nhelpers=0\nno_such = 1\nnot a setting",
         "DEVICE=ref\r\n = \r\ndevice =\r\n",
+        "[memory]\nchunk_size = 4\n[rocm] # mine\nmemory_fraction = \"0.5\"\nprecision.mode = x\n",
     };
     return fuzz_text(seeds, sizeof(seeds) / sizeof(seeds[0]), i, buf, cap);
 }
@@ -41,6 +44,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *problem = nino_settings_problem();
     CHECK(!problem || !strchr(problem, '\n'));
     CHECK(!problem || strstr(problem, "ninodes.conf:"));
-    CHECK(!nino_settings_get("NINODES_NO_SUCH"));
+    CHECK(nino_settings_find("no_such") < 0);
     return 0;
 }

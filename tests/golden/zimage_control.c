@@ -97,7 +97,8 @@ static void check_case(test_device *d, const nino_diffusion *net, nino_block_net
     const double e = test_nmse(got, want);
     printf("    %s: nmse %.1e\n", cases[i].name, e);
     CHECK(e <= most);
-    check_batch(d, net, &in, got, most);
+    if (most < 1e-6) // in full precision
+        check_batch(d, net, &in, got, most);
     nino_array_unref(&got);
     pass.active = 0; // out of its range it does nothing
     got = test_forward(d->s, net, &in);

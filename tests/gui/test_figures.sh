@@ -60,4 +60,11 @@ for again in run measure-again; do # the second one in a worker that has run bef
     until_ok 20 "$B/ninodes" trace check "$work/$again.json" || die "the trace of the run is not valid"
     must_agree $again
 done
+# both runs were kept; the last one is compared with the first one
+runs=${XDG_STATE_HOME:-$HOME/.local/state}/ninodes/studio/runs
+kept() { set -- "$runs"/*.ninotrace; [ $# -ge 2 ]; }
+until_ok 10 kept || die "kept runs: $(ls "$runs")"
+win_do baseline "$(ls "$runs"/*.ninotrace | head -1)"
+compared() { win_do export-view-to "$work/compared.csv"; grep -q '^kernel,3 VAEDecode,gemm,' "$work/compared.csv"; }
+until_ok 10 compared || die "no comparison: $(head -3 "$work/compared.csv")"
 quit

@@ -42,6 +42,14 @@ typedef struct nino_kernel_facts {
 NINO_API nino_status nino_kernel_ask(const char *device, const char *cache_dir, const char *program,
                                      const char *kernel, nino_kernel_facts *out, nino_error *err);
 
+enum { NINO_KERNEL_SYMBOL = 64 };
+// What a device of that profile ("gfx1151") would do a call with: its main kernel, the program, and
+// the call with activations in the type that it computes in where they were f32. No such device is
+// needed. Errors: as nino_replay(); NINO_ERR_UNKNOWN: no such profile.
+NINO_API nino_status nino_kernel_on(const char *profile, const char *call,
+                                    char kernel[NINO_KERNEL_SYMBOL], nino_kernel_told *out,
+                                    nino_error *err);
+
 #define NINO_REPLAY_PARAMS_INIT .size = sizeof(nino_replay_params)
 typedef struct nino_replay_params {
     // Set by NINO_REPLAY_PARAMS_INIT.

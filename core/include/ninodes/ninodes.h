@@ -17,8 +17,8 @@
 //
 // ENVIRONMENT. The library never prints, exits, aborts or forks, and leaves locale, signal
 // handlers, signal masks of the caller's threads and working directory alone. Its threads block all
-// signals. It reads the variables that nino_variables() lists and the settings file ninodes.conf,
-// once per process. Numbers in files and JSON do not depend on the locale.
+// signals. It reads the variables that nino_variables() lists and the settings file ninodes.conf
+// (config.h), once per process. Numbers in files and JSON do not depend on the locale.
 //
 // OWNERSHIP. What has a create, start or open is ended by the function of its own that takes a T
 // **, accepts NULL and a pointer to NULL, and leaves NULL behind. What a function fills into a
@@ -42,7 +42,9 @@
 #include <ninodes/advice.h>
 #include <ninodes/base.h>
 #include <ninodes/bench.h>
+#include <ninodes/capture.h>
 #include <ninodes/compare.h>
+#include <ninodes/config.h>
 #include <ninodes/control.h>
 #include <ninodes/ctx.h>
 #include <ninodes/document.h>
@@ -62,6 +64,7 @@
 #include <ninodes/run_profile.h>
 #include <ninodes/selftest.h>
 #include <ninodes/serve.h>
+#include <ninodes/statistics.h>
 #include <ninodes/suite.h>
 #include <ninodes/throttle.h>
 #include <ninodes/tune.h>

@@ -16,7 +16,9 @@ typedef enum nino_precision_opt {
     NINO_PRECISION_AUTO,
     NINO_PRECISION_F32,
     NINO_PRECISION_F16,
-    NINO_PRECISION_BF16
+    NINO_PRECISION_BF16,
+    // 16 bits where tensors are large, fp32 where they are small or it matters.
+    NINO_PRECISION_MIXED
 } nino_precision_opt;
 
 // Pictures of a latent while it is sampled.
@@ -34,7 +36,7 @@ typedef enum nino_preview_opt {
 } nino_preview_opt;
 
 // The words of both as files, command lines and the queue write them: "auto", "fp32", "fp16",
-// "bf16" and "default", "none", "latent2rgb", "taesd", "auto". Never NULL.
+// "bf16", "mixed" and "default", "none", "latent2rgb", "taesd", "auto". Never NULL.
 NINO_API const char *nino_precision_opt_name(nino_precision_opt p);
 NINO_API const char *nino_preview_opt_name(nino_preview_opt p);
 // The other way. False, and *out untouched: there is no such word.

@@ -33,6 +33,21 @@ NINO_API nino_status nino_picture_load_frames(const char *path, int max_frames, 
 // NULL-safe, p is empty afterwards.
 NINO_API void nino_picture_release(nino_picture *p);
 
+// How far picture b is from a.
+typedef struct nino_picture_diff {
+    // Squared difference by squared a, and dB of 255; of colours, and of alpha where a pixel of either
+    // is not opaque. 0 and infinity where they are equal.
+    double nmse, psnr;
+    // The largest difference, of 255; how many pixels differ, of how many.
+    int most;
+    uint64_t n_differ, n_pixels;
+    // The first that does.
+    int frame, x, y;
+} nino_picture_diff;
+// NINO_ERR_RANGE: they have other sizes, or other numbers of frames.
+NINO_API nino_status nino_picture_compare(const nino_picture *a, const nino_picture *b,
+                                          nino_picture_diff *out, nino_error *err);
+
 // Writes the file anew without what it tells of its making: workflow, prompt, profile and other
 // texts of a PNG, APNG or WebP; what is drawn stays byte for byte. Errors: NINO_ERR_IO,
 // NINO_ERR_FORMAT, NINO_ERR_UNSUPPORTED (another kind of file), NINO_ERR_NOMEM.

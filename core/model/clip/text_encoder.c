@@ -192,7 +192,7 @@ nino_status nino_encoder_check_finite(const nino_clip *c, const nino_stream *s, 
             return nino_fail_kind(
                 err, NINO_ERR_RANGE, "nan", c->name,
                 "encoding text produced values that are not finite in %s arithmetic",
-                nino_dtype_name(nino_stream_act_type(s)));
+                nino_stream_storage(s));
     return NINO_OK;
 }
 

@@ -42,7 +42,7 @@ static bool control_is_zero(nino_loader *l, const char *name)
     for (int64_t row = 0; row < t->dim[0] && is_zero && !l->st; row += ROWS) {
         const int64_t n = row + ROWS < t->dim[0] ? ROWS : t->dim[0] - row;
         l->st = nino_weights_read_rows_f32(l->file, t, row, n, nino_array_f32(some), l->err);
-        for (int64_t i = 0; i < n * t->dim[1] && is_zero; i++)
+        for (int64_t i = 0; i < n * t->dim[1] && is_zero && !l->st; i++)
             is_zero = nino_array_f32(some)[i] == 0;
     }
     nino_array_unref(&some);

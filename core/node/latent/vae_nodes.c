@@ -264,7 +264,7 @@ typedef struct rocm_params {
 static nino_precision rocm_precision(const void *params)
 {
     static const nino_precision of[] = { NINO_PREC_AUTO, NINO_PREC_F32, NINO_PREC_F16,
-                                         NINO_PREC_BF16 };
+                                         NINO_PREC_BF16, NINO_PREC_MIXED };
     const rocm_params *p = params;
     return p->compatibility_mode ? NINO_PREC_AUTO : of[p->precision_mode];
 }
@@ -327,7 +327,7 @@ NINO_NODE(
         NINO_P_BOOL(rocm_params, use_rocm_optimizations, true, .label = "Optimised",
                     .is_inert = true, .help = "No effect: the fastest kernels are always used"),
         NINO_P_ENUM(
-            rocm_params, precision_mode, NINO_WORDS("auto", "fp32", "fp16", "bf16"), 0,
+            rocm_params, precision_mode, NINO_WORDS("auto", "fp32", "fp16", "bf16", "mixed"), 0,
             .label = "Precision",
             .help = "How numbers are stored between operations; auto asks the device profile"),
         NINO_P_BOOL(rocm_params, batch_optimization, true, .label = "Batching", .is_inert = true,

@@ -11,6 +11,7 @@
 #include "core/node/sampling_node.h"
 #include "core/node/util.h"
 #include "core/op/backend.h"
+#include "core/tensor/difference.h"
 
 // ---- ROCMSamplerCustomAdvancedBenchmark ------------------------------------------------------
 // A: every conditioning entry in a forward of its own. B: entries that fit together share one, as
@@ -89,7 +90,7 @@ static void print_way(nino_buf *b, const way *w, const nino_spread *s, int steps
 
 static void print_equality(nino_buf *b, const nino_array *x, const nino_array *y)
 {
-    const nino_difference d = nino_probe_difference(x, y);
+    const nino_difference d = nino_array_difference(x, y);
     if (d.is_equal)
         nino_buf_adds(b, "Results: equal, bit for bit\n");
     else
@@ -107,8 +108,7 @@ static void print_report(nino_run *r, const ways *x, const nino_experiment *e, n
     nino_buf_adds(b, "ROCm SamplerCustomAdvanced Benchmark, ");
     nino_probe_date(b);
     nino_buf_addf(b, "\nDevice: %s (%s), profile %s, storage %s\n", be->info.name,
-                  be->info.selector, be->profile.name,
-                  nino_dtype_name(nino_stream_act_type(r->stream)));
+                  be->info.selector, be->profile.name, nino_stream_storage(r->stream));
     nino_buf_addf(b, "Model: %s (%s), %d steps, %d conditioning entr%s a step\n",
                   g->model->net->name, g->model->net->detail, steps > 0 ? steps : 0, entries,
                   entries == 1 ? "y" : "ies");
@@ -338,7 +338,7 @@ static nino_status rocm_bench_measure(monitoring *x, nino_error *err)
     for (int i = 0; i < PRECISIONS && e && !mine.code; i++) {
         nino_experiment_spread(e, i, &x->t[i].one);
         nino_experiment_effect(e, i, &x->t[i].effect);
-        x->t[i].nmse = nino_probe_difference(x->t[0].out, x->t[i].out).nmse;
+        x->t[i].nmse = nino_array_difference(x->t[0].out, x->t[i].out).nmse;
         nino_stream_set_precision(x->r->stream, x->t[i].precision);
         time_gemm(x->r, &x->t[i].gemm, &mine);
     }

@@ -343,8 +343,7 @@ static void print_results(const bench *b, nino_buf *out)
     nino_buf_adds(out, "ROCm Flux Benchmark, ");
     nino_probe_date(out);
     nino_buf_addf(out, "\nDevice: %s (%s), profile %s, storage %s\n", be->info.name,
-                  be->info.selector, be->profile.name,
-                  nino_dtype_name(nino_stream_act_type(b->r->stream)));
+                  be->info.selector, be->profile.name, nino_stream_storage(b->r->stream));
     nino_buf_addf(out, "Model: %s (%s)\nText encoder: %s\nVAE: %s (%s)\n", b->model->net->name,
                   b->model->net->detail, b->clip->name, b->vae->name, b->vae->detail);
     nino_buf_addf(out, "Linear layers: %s\n", nino_engine_text(&be->profile));

@@ -188,8 +188,7 @@ static void describe_device(nino_run *r, const nino_vae *vae, nino_buf *b)
     nino_mem_stat m;
     nino_pool_stat(be->pool, &m);
     nino_buf_addf(b, "Device: %s (%s)\n", be->info.name, be->info.selector);
-    nino_buf_addf(b, "Profile: %s, storage %s\n", be->profile.name,
-                  nino_dtype_name(nino_stream_act_type(r->stream)));
+    nino_buf_addf(b, "Profile: %s, storage %s\n", be->profile.name, nino_stream_storage(r->stream));
     nino_buf_addf(b, "VAE: %s, %d channels, %dx, %.1f MiB of weights\n", vae->family, vae->channels,
                   vae->factor, (double) vae->weight_bytes / 0x1p20);
     nino_buf_addf(b, "Memory: %.2f GiB in use, %.2f GiB held", (double) m.in_use / 0x1p30,

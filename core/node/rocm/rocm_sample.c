@@ -16,7 +16,8 @@ static bool has_frames(const nino_run *r, int i)
 
 static nino_precision precision_of(int64_t mode, bool is_stock)
 {
-    static const nino_precision of[] = { NINO_PREC_AUTO, NINO_PREC_F32, NINO_PREC_BF16 };
+    static const nino_precision of[] = { NINO_PREC_AUTO, NINO_PREC_F32, NINO_PREC_BF16,
+                                         NINO_PREC_F16, NINO_PREC_MIXED };
     return is_stock ? NINO_PREC_AUTO : of[mode];
 }
 
@@ -36,7 +37,7 @@ static const nino_port ksampler_in[] = { NINO_PORT(model, MODEL),
 #define ROCM_PARAMS(S)                                                                             \
     NINO_P_BOOL(S, optimize_for_video, false, .label = "For video", .optional = true,              \
                 .help = VIDEO_HELP),                                                               \
-        NINO_P_ENUM(S, precision_mode, NINO_WORDS("auto", "fp32", "bf16"), 0,                      \
+        NINO_P_ENUM(S, precision_mode, NINO_WORDS("auto", "fp32", "bf16", "fp16", "mixed"), 0,     \
                     .label = "Precision", .optional = true, .help = PRECISION_HELP),               \
         NINO_P_BOOL(S, compatibility_mode, false, .label = "As the stock node", .optional = true,  \
                     .help = COMPAT_HELP)

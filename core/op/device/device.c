@@ -96,9 +96,14 @@ static void *fail_unknown(const char *selector, const nino_device_info *d, size_
 
 static nino_backend *open_ref(uint64_t mem_limit, const nino_log *log, nino_error *err)
 {
+    nino_device_info info;
+    const double share = nino_strtod(nino_vars_get()->memory_fraction, NULL);
+    describe_ref(&info);
+    if (!mem_limit && share < 1) // without it there is no limit
+        mem_limit = (uint64_t) ((double) info.mem_bytes * share);
     nino_backend *be = nino_ref_open(mem_limit, log, err);
     if (be)
-        describe_ref(&be->info);
+        be->info = info;
     return be;
 }
 
@@ -197,6 +202,14 @@ bool nino_helper_main(int argc, char **argv, int *status)
     nino_programs_release(&all);
     nino_backend_close(&be);
     return true;
+}
+
+nino_status nino_device_source(const char *schedule, const char *file, const char *options,
+                               char **out, char **all_options, nino_error *err)
+{
+    if (!nino_cl_provider)
+        return nino_fail(err, NINO_ERR_UNSUPPORTED, file, "this library has no OpenCL kernels");
+    return nino_cl_provider->source(schedule, file, options, out, all_options, err);
 }
 
 nino_backend *nino_device_program_lister(const nino_profile *p, const nino_device_info *like,

@@ -33,6 +33,10 @@ extern const nino_device_provider *const nino_cl_provider; // NULL without OpenC
 nino_backend *nino_device_program_lister(const nino_profile *p, const nino_device_info *like,
                                          nino_programs *out);
 
+// As nino_device_provider.source. NINO_ERR_UNSUPPORTED: this library has no OpenCL kernels.
+nino_status nino_device_source(const char *schedule, const char *file, const char *options,
+                               char **out, char **all_options, nino_error *err);
+
 // "", NULL: first OpenCL GPU, else first OpenCL device; without OpenCL support ref. "cl", "cl:N",
 // "cl:NAME" (substring, any case), "ref".
 nino_backend *nino_device_open(const char *selector, const nino_ctx_params *params,

@@ -3,6 +3,7 @@
 
 #include "core/base/error.h"
 #include "core/base/time.h"
+#include "core/base/vars.h"
 #include "core/op/pack.h"
 
 #include <stdlib.h>
@@ -21,7 +22,8 @@ static void *create_arena(void *priv, uint64_t bytes, nino_error *err)
 {
     (void) priv;
     (void) err;
-    return aligned_alloc(256, (size_t) bytes);
+    return aligned_alloc(256,
+                         ((size_t) bytes + 255) / 256 * 256); // arenas of one tensor are smaller
 }
 static void destroy_arena(void *priv, void *handle)
 {
@@ -153,7 +155,9 @@ static const nino_backend_impl impl = { .name = "ref",
 
 nino_backend *nino_ref_open(uint64_t mem_limit, const nino_log *log, nino_error *err)
 {
-    const nino_pool_params params = { .ops = { create_arena, destroy_arena }, .budget = mem_limit };
+    const nino_pool_params params = { .ops = { create_arena, destroy_arena },
+                                      .budget = mem_limit,
+                                      .is_exact = !nino_is_true(nino_vars_get()->hip_memory) };
     nino_backend *be = calloc(1, sizeof(*be));
     if (!be || !(be->pool = nino_pool_create(&params))) {
         free(be);

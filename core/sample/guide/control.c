@@ -99,8 +99,7 @@ static nino_status control_encode(nino_guide_run *r, const nino_guide_control *c
     nino_array *latent = NULL, *scaled = NULL, flat;
     nino_status st =
         nino_guide_encode_hint(r, c->net->name, c->use->vae, c->net->format, pixels, &latent, err);
-    if (!st &&
-        latent->shape.rank == 5) { // of clips, each picture is one: what is made is a picture
+    if (!st && latent->shape.rank == 5) { // a clip, where what is made is a picture
         const int64_t *d = latent->shape.dim;
         if (d[1] == 1)
             latent->shape = NINO_SHAPE(d[0], d[2], d[3], d[4]);

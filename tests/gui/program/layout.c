@@ -104,8 +104,9 @@ static void look_at_all(GtkWidget *window, int width, int height, const char *th
     look(window, "results", width, height, theme);
     gtk_widget_activate_action(window, "win.side", NULL);
     gtk_widget_activate_action(window, "win.perspective", "s", "profile");
-    static const char *const views[] = { "kernels",  "kernel", "memory", "performance", "tiles",
-                                         "roofline", "device", "steps",  "advice",      "compare" };
+    static const char *const views[] = { "kernels", "kernel",   "memory", "performance",
+                                         "tiles",   "roofline", "device", "steps",
+                                         "advice",  "runs",     "compare" };
     for (gsize i = 0; i < G_N_ELEMENTS(views); i++) {
         gtk_widget_activate_action(window, "win.view", "s", views[i]);
         look(window, views[i], width, height, theme);

@@ -80,6 +80,29 @@ static void test_source(void)
     free(options);
 }
 
+// What gfx1151 would do calls with, by its matrix instructions or without; every case of a kind has one.
+static void test_elsewhere(void)
+{
+    static const struct {
+        const char *call, *kernel, *program;
+    } calls[] = { { "linear f32:1024x1024 weight=f16:1024", "gemm_wmma_", "wmma wmma " },
+                  { "attention f32:1x1024x512 f32:1x1024x512 f32:1x1024x512 heads=8", "", "wmma " },
+                  { "scale bf16:33x64 scale=0.5", "scale", "wmma basic -DBF16=1" },
+                  { "layer_norm f32:33x64 gamma bias eps=1e-05", "row_norm",
+                    "wmma basic -DF16=1" } };
+    char kernel[NINO_KERNEL_SYMBOL];
+    nino_kernel_told t;
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+        CHECK_OK(nino_kernel_on("gfx1151", calls[i].call, kernel, &t, &err), err);
+        CHECK(!strncmp(kernel, calls[i].kernel, strlen(calls[i].kernel)));
+        CHECK(!strncmp(t.program, calls[i].program, strlen(calls[i].program)));
+        CHECK(!strstr(t.call, "f32:") && strstr(t.call, i == 2 ? " bf16:" : " f16:"));
+    }
+    CHECK(nino_kernel_on("nothing", calls[0].call, kernel, &t, &err) == NINO_ERR_UNKNOWN);
+    CHECK(nino_kernel_on("gfx1151", "linear f32:1", kernel, &t, &err) == NINO_ERR_FORMAT);
+    CHECK(nino_kernel_on("ref", calls[0].call, kernel, &t, &err) == NINO_ERR_UNSUPPORTED);
+}
+
 static void test_cl(void)
 {
     nino_replay_result r;
@@ -116,6 +139,7 @@ int main(void)
         return 0;
     }
     test_source();
+    test_elsewhere();
     nino_backend *be = nino_device_open("cl", NULL, NULL, &err);
     const bool has_cl = be != NULL;
     nino_backend_close(&be);

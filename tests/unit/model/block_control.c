@@ -49,19 +49,7 @@ static const net_zimage fun = { 32, 16, 0, 2, 24, 0, 20, 0 };
 
 static net_list fun_listed(int layers, int64_t features, bool answers)
 {
-    net_list l = { 0 };
-    char b[48];
-    net_linear(&l, fun.width, features, true, "control_all_x_embedder.2-1");
-    for (int i = 0; i < fun.refiners + layers; i++) {
-        const bool is_refiner = i < fun.refiners;
-        const int n = is_refiner ? i : i - fun.refiners;
-        snprintf(b, sizeof(b), "%s.%d.", is_refiner ? "control_noise_refiner" : "control_layers",
-                 n);
-        net_zimage_block(&l, &fun, b, true);
-        for (int k = n ? 1 : 0; k < 2 && (!is_refiner || answers); k++)
-            net_linear(&l, fun.width, fun.width, true, "%s%s_proj", b, k ? "after" : "before");
-    }
-    return l;
+    return net_list_zimage_fun(&fun, layers, features, answers);
 }
 
 static void check_fun(int layers, int64_t features, bool answers, const char *detail)

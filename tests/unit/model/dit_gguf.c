@@ -1,10 +1,11 @@
-// FLUX.2, Qwen-Image and Z-Image in GGUF, as converters of ComfyUI's files write them: matrices in
-// blocks of each kind that such files have, the rest in 16 and 32 bits. The same network of the
+// FLUX.2, Qwen-Image, Z-Image and a ControlNet for it in GGUF, as converters of ComfyUI's files write
+// them: matrices in blocks of each kind that such files have, the rest in 16 and 32 bits. The same network of the
 // values that those blocks stand for gives the same, and blocks stay blocks.
 #include "tests/random_dit.h"
 
 #include "core/harness/kernel_check.h"
 #include "core/model/detect.h"
+#include "core/model/diffusion/model_patch.h"
 #include "core/op/raw.h"
 #include "tests/gguf_tokens.h"
 #include "tests/networks.h"
@@ -64,10 +65,11 @@ static nino_weights *as_numbers(const nino_weights *w)
     return save_copy("numbers");
 }
 
-static nino_array *answer(const nino_diffusion *d)
+static nino_array *answer(const nino_diffusion *d, const nino_pass *pass)
 {
     inputs p;
     fill(&p, d, 1, 4, 6, 5);
+    p.in.pass = pass;
     if (!strcmp(d->family, "qwen_image"))
         p.owned[0]->shape = NINO_SHAPE(1, 1, 4, 6, 16);
     nino_array *out = test_forward(dev.s, d, &p.in);
@@ -78,11 +80,11 @@ static nino_array *answer(const nino_diffusion *d)
 }
 
 // Matrices that stay blocks on a device.
-static int count_blocks(const nino_diffusion *d)
+static int count_blocks(const nino_layers *layers)
 {
     int n = 0;
     nino_raw_layout l;
-    for (const nino_layers_item *i = d->layers.items; i; i = i->next)
+    for (const nino_layers_item *i = layers->items; i; i = i->next)
         n +=
             i->weight && nino_dtype_is_block(i->weight->dtype) && nino_raw_layout_of(i->weight, &l);
     return n;
@@ -101,17 +103,57 @@ static void check(net_list l, const char *arch, const char *family, int type, in
     CHECK_STR(found.diffusion, family[0] == 'f' ? "flux2" : family);
     CHECK(strstr(found.quantisation, nino_dtype_name(types[type].type)));
     nino_diffusion *d = test_diffusion(w, family), *e = test_diffusion(numbers, family);
-    nino_array *a = answer(d), *b = answer(e);
+    nino_array *a = answer(d, NULL), *b = answer(e, NULL);
     const double far = test_nmse(a, b);
     printf("  %s %s: %d matrices of blocks, NMSE %.1e\n", family, nino_dtype_name(types[type].type),
-           count_blocks(d), far);
-    CHECK(count_blocks(d) >= blocks && !count_blocks(e) && far <= most);
+           count_blocks(&d->layers), far);
+    CHECK(count_blocks(&d->layers) >= blocks && !count_blocks(&e->layers) && far <= most);
     nino_array_unref(&a);
     nino_array_unref(&b);
     nino_diffusion_unref(&d);
     nino_diffusion_unref(&e);
     nino_weights_unref(&w);
     nino_weights_unref(&numbers);
+}
+
+// The same of a Fun ControlNet, in a transformer of numbers.
+static void check_fun(int type, double most)
+{
+    char path[300];
+    nino_array *got[3], *hint = test_values(NINO_SHAPE(1, 4, 6, 33), 5);
+    nino_block_net *nets[2];
+    nino_weights *base = made(net_list_zimage(&z, NULL), "base");
+    nino_diffusion *d = test_diffusion(base, "z_image");
+    snprintf(path, sizeof(path), "%s/net.gguf", dir.path);
+    net_list l = net_list_zimage_fun(&z, 3, 132, true);
+    write_gguf(&l, "lumina2", type, path);
+    free(l.t);
+    nino_weights *w = test_open("%s", path), *files[] = { w, as_numbers(w) };
+    for (int i = 0; i < 2; i++) {
+        CHECK_OK(nino_model_patch_load(files[i], "fun", &nets[i], &err), err);
+        const nino_block_use use = { .net = nets[i], .strength = 1 };
+        const nino_patch patch = { .kind = NINO_PATCH_BLOCK_CONTROL,
+                                   .control = (nino_block_use *) &use };
+        const nino_pass pass = {
+            .patch = &patch, .n_patches = 1, .active = 1, .images = 1, .hint = &hint
+        };
+        got[i] = answer(d, &pass);
+    }
+    got[2] = answer(d, NULL);
+    const double far = test_nmse(got[0], got[1]);
+    printf("  Fun ControlNet %s: %d matrices of blocks, NMSE %.1e\n",
+           nino_dtype_name(types[type].type), count_blocks(&nets[0]->layers), far);
+    CHECK(count_blocks(&nets[0]->layers) >= 50 && !count_blocks(&nets[1]->layers) && far <= most);
+    CHECK(test_nmse(got[2], got[0]) > 1e-4);
+    for (int i = 0; i < 2; i++) {
+        nino_block_net_unref(&nets[i]);
+        nino_weights_unref(&files[i]);
+    }
+    for (int i = 0; i < 3; i++)
+        nino_array_unref(&got[i]);
+    nino_array_unref(&hint);
+    nino_diffusion_unref(&d);
+    nino_weights_unref(&base);
 }
 
 int main(void)
@@ -130,11 +172,13 @@ int main(void)
             check(net_list_flux2(&klein, NULL), "flux", "flux2_klein", i, 12, most);
             check(net_list_qwen(&qwen, NULL), "qwen_image", "qwen_image", i, 20, most);
             check(net_list_zimage(&z, NULL), "lumina2", "z_image", i, 12, most);
+            if (types[i].type == NINO_Q8_0 || types[i].type == NINO_Q4_K)
+                check_fun(i, most);
         }
         // leejet's files keep the prefix
         check(net_list_zimage(&z, "model.diffusion_model."), "lumina2", "z_image", 0, 12, 1e-9);
         test_device_close(&dev);
     }
-    test_dir_remove(&dir, (const char *const[]){ "net.gguf", "numbers", NULL });
+    test_dir_remove(&dir, (const char *const[]){ "net.gguf", "numbers", "base", NULL });
     return 0;
 }

@@ -4,6 +4,7 @@
 #include "core/event/stats_sums.h"
 #include "core/monitor/link/serve.h"
 #include "tests/test.h"
+#include <ninodes/statistics.h>
 #include <ninodes/history.h>
 
 #include <math.h>
@@ -141,7 +142,6 @@ static void same_totals(const nino_stats *a, const nino_stats *b)
     nino_op_stat op[2][16];
     nino_node_stat node[2][64];
     nino_mem_stat mem[2];
-    nino_perf_stats perf[2];
     const size_t n = nino_stats_ops(a, op[0], 16), n_nodes = nino_stats_nodes(a, node[0], 64);
     CHECK(n && n == nino_stats_ops(b, op[1], 16));
     same_ops(op[0], op[1], n);
@@ -156,11 +156,10 @@ static void same_totals(const nino_stats *a, const nino_stats *b)
     nino_stats_memory(a, &mem[0]);
     nino_stats_memory(b, &mem[1]);
     CHECK(!memcmp(&mem[0], &mem[1], sizeof(mem[0])));
-    nino_stats_perf(a, &perf[0]);
-    nino_stats_perf(b, &perf[1]);
-    const double *x = (const double *) &perf[0], *y = (const double *) &perf[1];
-    for (size_t i = 0; i < sizeof(perf[0]) / sizeof(*x); i++)
-        CHECK(is_near(x[i], y[i]) || (isnan(x[i]) && isnan(y[i])));
+    for (const nino_statistic *t = nino_statistics(); t->name; t++) {
+        const double x = t->value(a), y = t->value(b);
+        CHECK(is_near(x, y) || (isnan(x) && isnan(y)));
+    }
     CHECK(nino_stats_count(a, NULL) == nino_stats_count(b, NULL));
 }
 

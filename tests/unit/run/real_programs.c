@@ -11,6 +11,25 @@ static nino_error err;
 
 enum { MOST = 14, VOCAB = 482 }; // VOCAB: of the small tokenizer
 
+// Z-Image with a Fun ControlNet that takes all there is.
+static void print_fun(nino_buf *b, const run *r)
+{
+    print_loaders(b, r, "lumina2", "flux");
+    nino_buf_addf(
+        b,
+        "'20': {'class_type': 'EmptyImage', 'inputs': {'width': %d, 'height': %d, 'batch_size': 1, "
+        "'color': 0}}, '21': {'class_type': 'ModelPatchLoader', 'inputs': {'name': "
+        "'fun.safetensors'}}, '22': {'class_type': 'ZImageFunControlnet', 'inputs': {'model': "
+        "['1', "
+        "0], 'model_patch': ['21', 0], 'vae': ['8', 0], 'strength': 1, 'image': ['20', 0], "
+        "'inpaint_image': ['20', 0]}}, '10': {'class_type': 'EmptySD3LatentImage', 'inputs': "
+        "{'width': %d, 'height': %d, 'batch_size': 1}}, '12': {'class_type': 'KSampler', 'inputs': "
+        "{'model': ['22', 0], 'seed': 0, 'steps': 2, 'cfg': 2, 'sampler_name': 'euler', "
+        "'scheduler': 'simple', 'positive': ['6', 0], 'negative': ['7', 0], 'latent_image': ['10', "
+        "0], 'denoise': 1}}}",
+        r->width, r->height, r->width, r->height);
+}
+
 static const run real[] = {
     { "SD1.5, 512x512", 512, 512, .print = print_sd15 },
     { "SDXL, 1024x1024", 1024, 1024, .print = print_sdxl },
@@ -22,6 +41,8 @@ static const run real[] = {
     { "VAE of SDXL, 1024x1024", 1024, 1024, .print = print_vae },
     { "Z-Image-Turbo", 1024, 1024, .print = print_zimage, .model = "z_image", .text = "qwen3_4b",
       .steps = 8 },
+    { "Z-Image-Turbo with a Fun ControlNet", 1024, 1024, .print = print_fun, .model = "z_image",
+      .text = "qwen3_4b" },
     { "Qwen-Image", 1328, 1328, .print = print_qwen, .steps = 4, .cfg = 2.5 },
 };
 
@@ -59,6 +80,8 @@ static void make_diffusion(void)
     save(net_list_wan(&a14b, NULL), folder, "low.safetensors", NINO_F8_E4M3, NINO_F32);
     save(net_list_wan(&ti2v, NULL), folder, "ti2v.safetensors", NINO_F16, NINO_F16);
     save(net_list_zimage(&zimage, NULL), folder, "z_image.safetensors", NINO_BF16, NINO_BF16);
+    save(net_list_zimage_fun(&zimage, 3, 132, true), "model_patches", "fun.safetensors", NINO_BF16,
+         NINO_BF16);
     save(net_list_qwen(&qwen, NULL), folder, "qwen_image.safetensors", NINO_BF16, NINO_BF16);
 }
 

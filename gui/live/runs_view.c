@@ -1,0 +1,244 @@
+// The runs that were kept: opened again, compared with each other, named, deleted.
+#include "plot/view.h"
+
+#include "base/i18n.h"
+#include "plot/kept_runs.h"
+#include "plot/plot.h"
+
+#include <math.h>
+
+typedef struct Runs {
+    GtkWidget *box, *list, *open, *compare, *remove, *name;
+    guint64 shown; // of which rows: a sum of their ids and names
+} Runs;
+
+static const char *id_of(GtkListBoxRow *row) { return g_object_get_data(G_OBJECT(row), "id"); }
+
+// ---- rows --------------------------------------------------------------------------------------
+
+static GtkWidget *new_run_row(const NinoKept *k)
+{
+    GtkWidget *row = gtk_list_box_row_new(), *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
+    g_autoptr(GDateTime) at = g_date_time_new_from_unix_local(k->at);
+    g_autofree char *when = g_date_time_format(at, "%F %H:%M:%S");
+    char took[40] = "–", records[40];
+    if (!isnan(k->seconds))
+        nino_format_ns(took, sizeof(took), k->seconds * 1e9);
+    nino_format_count(records, sizeof(records), (double) k->n_records);
+    g_autofree char *size =
+        g_strdup_printf(ngettext("%s record", "%s records", (gulong) k->n_records), records);
+    const char *const texts[] = { when, *k->name ? k->name : k->title, took, size };
+    for (int i = 0; i < 4; i++) {
+        GtkWidget *label = gtk_label_new(texts[i]);
+        gtk_label_set_xalign(GTK_LABEL(label), i == 1 ? 0 : 1);
+        gtk_widget_add_css_class(label, i == 1 && *k->name ? "heading" : "numeric");
+        if (i == 1) {
+            gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_MIDDLE);
+            gtk_widget_set_tooltip_text(label, k->title);
+            gtk_widget_set_hexpand(label, TRUE);
+        } else if (i > 1) {
+            gtk_label_set_width_chars(GTK_LABEL(label), i == 2 ? 9 : 14);
+        }
+        gtk_box_append(GTK_BOX(box), label);
+    }
+    gtk_list_box_row_set_child(GTK_LIST_BOX_ROW(row), box);
+    g_autofree char *spoken = g_strjoin(", ", texts[1], when, took, NULL);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(row), GTK_ACCESSIBLE_PROPERTY_LABEL, spoken, -1);
+    g_object_set_data_full(G_OBJECT(row), "id", g_strdup(k->id), g_free);
+    g_object_set_data_full(G_OBJECT(row), "name", g_strdup(k->name), g_free);
+    return row;
+}
+
+static void count_selected(GtkListBox *list, GtkListBoxRow *row, gpointer n)
+{
+    (void) list, (void) row;
+    ++*(guint *) n;
+}
+
+static void on_runs_selected(Runs *r)
+{
+    guint n = 0;
+    gtk_list_box_selected_foreach(GTK_LIST_BOX(r->list), count_selected, &n);
+    gtk_widget_set_sensitive(r->open, n == 1);
+    gtk_widget_set_sensitive(r->name, n == 1);
+    gtk_widget_set_sensitive(r->compare, n == 2 || n == 1);
+    gtk_widget_set_sensitive(r->remove, n > 0);
+    GtkListBoxRow *row = n == 1 ? gtk_list_box_get_selected_row(GTK_LIST_BOX(r->list)) : NULL;
+    gtk_editable_set_text(GTK_EDITABLE(r->name),
+                          row ? g_object_get_data(G_OBJECT(row), "name") : "");
+}
+
+static void runs_fill(Runs *r)
+{
+    g_autoptr(GPtrArray) list = nino_kept_list();
+    guint64 sum = list->len;
+    for (guint i = 0; i < list->len; i++) {
+        const NinoKept *k = g_ptr_array_index(list, i);
+        sum = sum * 31 + g_str_hash(k->id) + g_str_hash(k->name);
+    }
+    if (sum == r->shown && list->len)
+        return;
+    r->shown = sum;
+    GtkListBoxRow *row;
+    while ((row = gtk_list_box_get_row_at_index(GTK_LIST_BOX(r->list), 0)))
+        gtk_list_box_remove(GTK_LIST_BOX(r->list), GTK_WIDGET(row));
+    for (guint i = 0; i < list->len; i++)
+        gtk_list_box_append(GTK_LIST_BOX(r->list), new_run_row(g_ptr_array_index(list, i)));
+    on_runs_selected(r);
+}
+
+// ---- what can be done --------------------------------------------------------------------------
+
+static void open_trace(Runs *r, const char *id)
+{
+    g_autofree char *path = nino_kept_path(id);
+    gtk_widget_activate_action(r->box, "win.open-path", "s", path);
+}
+
+static void on_runs_row(GtkListBox *list, GtkListBoxRow *row, Runs *r)
+{
+    (void) list;
+    open_trace(r, id_of(row));
+}
+
+static void on_runs_open(Runs *r)
+{
+    GtkListBoxRow *row = gtk_list_box_get_selected_row(GTK_LIST_BOX(r->list));
+    if (row)
+        open_trace(r, id_of(row));
+}
+
+static void collect(GtkListBox *list, GtkListBoxRow *row, gpointer ids)
+{
+    (void) list;
+    g_ptr_array_add(ids, g_strdup(id_of(row)));
+}
+
+// Two: the older one is the baseline of the newer one, which is opened; one: of what is shown.
+static void on_runs_compare(Runs *r)
+{
+    g_autoptr(GPtrArray) ids = g_ptr_array_new_with_free_func(g_free);
+    gtk_list_box_selected_foreach(GTK_LIST_BOX(r->list), collect, ids);
+    if (!ids->len)
+        return;
+    if (ids->len == 2) // newest first
+        open_trace(r, g_ptr_array_index(ids, 0));
+    g_autofree char *base = nino_kept_path(g_ptr_array_index(ids, ids->len - 1));
+    gtk_widget_activate_action(r->box, "win.baseline", "s", base);
+}
+
+static void on_runs_remove(Runs *r)
+{
+    g_autoptr(GPtrArray) ids = g_ptr_array_new_with_free_func(g_free);
+    gtk_list_box_selected_foreach(GTK_LIST_BOX(r->list), collect, ids);
+    for (guint i = 0; i < ids->len; i++)
+        nino_kept_remove(g_ptr_array_index(ids, i));
+}
+
+static void on_runs_name(Runs *r)
+{
+    GtkListBoxRow *row = gtk_list_box_get_selected_row(GTK_LIST_BOX(r->list));
+    if (!row)
+        return;
+    g_autofree char *id = g_strdup(id_of(row)); // rows are made anew
+    nino_kept_rename(id, gtk_editable_get_text(GTK_EDITABLE(r->name)));
+}
+
+// ---- widget ------------------------------------------------------------------------------------
+
+static void on_runs_changed(GtkWidget *box)
+{
+    Runs *r = g_object_get_data(G_OBJECT(box), "runs");
+    if (gtk_widget_get_mapped(box))
+        runs_fill(r);
+}
+
+static GtkWidget *runs_button(Runs *r, GtkWidget *bar, const char *label, const char *help,
+                              void (*clicked)(Runs *r))
+{
+    GtkWidget *b = gtk_button_new_with_label(label);
+    gtk_widget_set_tooltip_text(b, help);
+    g_signal_connect_swapped(b, "clicked", G_CALLBACK(clicked), r);
+    gtk_box_append(GTK_BOX(bar), b);
+    return b;
+}
+
+static GtkWidget *make_bar(Runs *r)
+{
+    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
+    gtk_widget_add_css_class(bar, "strip");
+    r->open = runs_button(r, bar, _("Open"), _("Shows the run in all views"), on_runs_open);
+    r->compare =
+        runs_button(r, bar, _("Compare"),
+                    _("Of two chosen runs (Ctrl+click) the newer one with the older one; of one: "
+                      "what is shown with it"),
+                    on_runs_compare);
+    r->name = gtk_entry_new();
+    g_object_set(r->name, "placeholder-text", _("Name of the run"), "max-length", 80, NULL);
+    gtk_widget_set_tooltip_text(r->name, _("Enter keeps the name; named runs are never deleted to "
+                                           "make room"));
+    gtk_accessible_update_property(GTK_ACCESSIBLE(r->name), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   _("Name of the run"), -1);
+    g_signal_connect_swapped(r->name, "activate", G_CALLBACK(on_runs_name), r);
+    gtk_widget_set_hexpand(r->name, TRUE);
+    gtk_box_append(GTK_BOX(bar), r->name);
+    r->remove =
+        runs_button(r, bar, _("Delete"), _("Deletes the chosen runs' traces"), on_runs_remove);
+    return bar;
+}
+
+static void runs_export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
+{
+    (void) view;
+    g_autoptr(GPtrArray) list = nino_kept_list();
+    for (guint i = 0; i < list->len; i++) {
+        const NinoKept *k = g_ptr_array_index(list, i);
+        g_autofree char *path = nino_kept_path(k->id);
+        const NinoCell cells[] = { { "kept_at", NULL, (double) k->at },
+                                   { "name", k->name, 0 },
+                                   { "workflow", k->title, 0 },
+                                   { "seconds", NULL, k->seconds },
+                                   { "records", NULL, (double) k->n_records },
+                                   { "trace", path, 0 } };
+        row(user, cells, G_N_ELEMENTS(cells));
+    }
+}
+
+static GtkWidget *new_runs_view(NinoRun *run)
+{
+    static const NinoViewExport x = { .rows = runs_export_rows };
+    Runs *r = g_new0(Runs, 1);
+    (void) run; // what is shown is of other runs
+    r->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    r->list = gtk_list_box_new();
+    gtk_list_box_set_selection_mode(GTK_LIST_BOX(r->list), GTK_SELECTION_MULTIPLE);
+    gtk_list_box_set_activate_on_single_click(GTK_LIST_BOX(r->list), FALSE);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(r->list), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   _("Kept runs"), -1);
+    GtkWidget *none = gtk_label_new(_("Runs that end while this window watches them appear here"));
+    gtk_label_set_wrap(GTK_LABEL(none), TRUE);
+    gtk_widget_add_css_class(none, "dim-label");
+    gtk_widget_set_margin_top(none, 24);
+    gtk_list_box_set_placeholder(GTK_LIST_BOX(r->list), none);
+    GtkWidget *scroll = gtk_scrolled_window_new();
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), r->list);
+    gtk_widget_set_vexpand(scroll, TRUE);
+    gtk_box_append(GTK_BOX(r->box), make_bar(r));
+    gtk_box_append(GTK_BOX(r->box), scroll);
+    g_object_set_data_full(G_OBJECT(r->list), "keeps", r, g_free);
+    g_object_set_data(G_OBJECT(r->box), "runs", r);
+    g_signal_connect(r->list, "row-activated", G_CALLBACK(on_runs_row), r);
+    g_signal_connect_swapped(r->list, "selected-rows-changed", G_CALLBACK(on_runs_selected), r);
+    g_signal_connect_swapped(r->box, "map", G_CALLBACK(runs_fill), r);
+    nino_kept_watch(r->box, on_runs_changed);
+    on_runs_selected(r);
+    nino_view_set_export(r->box, &x);
+    return r->box;
+}
+
+const NinoViewType nino_view_runs = {
+    .id = "runs",
+    .title = N_("Runs"),
+    .help = N_("The runs that were kept: open, compare, name or delete them"),
+    .create = new_runs_view,
+};

@@ -1,0 +1,199 @@
+// Kept runs: ID.ninotrace each, and runs.ini with what the list shows of them. A trace without a row or
+// a row without a trace, after a crash between the two, is removed by the next look.
+#include "plot/kept_runs.h"
+
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+
+#include "settings/prefs.h"
+
+#define ENDING ".ninotrace"
+enum { MOST_RECORDS = 400000 }; // some 25 MB, a tenth of a second
+
+typedef struct Watcher {
+    GtkWidget *widget;
+    void (*fn)(GtkWidget *widget);
+} Watcher;
+static GArray *watchers;
+
+static void watcher_gone(gpointer data, GObject *widget)
+{
+    (void) data;
+    for (guint i = watchers->len; i-- > 0;)
+        if ((GObject *) g_array_index(watchers, Watcher, i).widget == widget)
+            g_array_remove_index(watchers, i);
+}
+
+void nino_kept_watch(GtkWidget *widget, void (*fn)(GtkWidget *widget))
+{
+    const Watcher w = { widget, fn };
+    if (!watchers)
+        watchers = g_array_new(FALSE, FALSE, sizeof(Watcher));
+    g_array_append_val(watchers, w);
+    g_object_weak_ref(G_OBJECT(widget), watcher_gone, NULL);
+}
+
+static void kept_changed(void)
+{
+    for (guint i = 0; watchers && i < watchers->len; i++) {
+        const Watcher *w = &g_array_index(watchers, Watcher, i);
+        w->fn(w->widget);
+    }
+}
+
+void nino_kept_free(gpointer kept)
+{
+    NinoKept *k = kept;
+    g_free(k->id);
+    g_free(k->title);
+    g_free(k->name);
+    g_free(k);
+}
+
+static char *kept_folder(void)
+{
+    char *dir = nino_state_path("runs");
+    g_mkdir_with_parents(dir, 0700);
+    return dir;
+}
+
+char *nino_kept_path(const char *id)
+{
+    g_autofree char *dir = kept_folder(), *file = g_strconcat(id, ENDING, NULL);
+    return g_build_filename(dir, file, NULL);
+}
+
+static GKeyFile *load_rows(char **path)
+{
+    g_autofree char *dir = kept_folder();
+    GKeyFile *rows = g_key_file_new();
+    *path = g_build_filename(dir, "runs.ini", NULL);
+    g_key_file_load_from_file(rows, *path, G_KEY_FILE_NONE, NULL); // none yet, or damaged: anew
+    return rows;
+}
+
+static int newer_first(gconstpointer a, gconstpointer b)
+{
+    const NinoKept *x = *(NinoKept *const *) a, *y = *(NinoKept *const *) b;
+    return x->at != y->at ? (x->at < y->at ? 1 : -1) : strcmp(y->id, x->id);
+}
+
+static NinoKept *read_row(GKeyFile *rows, const char *id)
+{
+    g_autoptr(GError) error = NULL;
+    NinoKept *k = g_new0(NinoKept, 1);
+    k->id = g_strdup(id);
+    k->title = g_key_file_get_string(rows, id, "title", NULL);
+    k->name = g_key_file_get_string(rows, id, "name", NULL);
+    k->at = g_key_file_get_int64(rows, id, "at", NULL);
+    k->seconds = g_key_file_get_double(rows, id, "seconds", &error);
+    k->n_records = g_key_file_get_uint64(rows, id, "records", NULL);
+    if (error)
+        k->seconds = NAN;
+    k->title = k->title ? k->title : g_strdup("");
+    k->name = k->name ? k->name : g_strdup("");
+    return k;
+}
+
+static void remove_strays(GKeyFile *rows)
+{
+    g_autofree char *dir = kept_folder();
+    g_autoptr(GDir) d = g_dir_open(dir, 0, NULL);
+    const char *name;
+    while (d && (name = g_dir_read_name(d))) {
+        g_autofree char *id = g_strndup(name, strcspn(name, ".")),
+                        *path = g_build_filename(dir, name, NULL);
+        if (g_str_has_suffix(name, ENDING) && !g_key_file_has_group(rows, id))
+            g_unlink(path);
+    }
+}
+
+GPtrArray *nino_kept_list(void)
+{
+    g_autofree char *file = NULL;
+    g_autoptr(GKeyFile) rows = load_rows(&file);
+    g_auto(GStrv) ids = g_key_file_get_groups(rows, NULL);
+    GPtrArray *list = g_ptr_array_new_with_free_func(nino_kept_free);
+    for (char **id = ids; *id; id++) {
+        g_autofree char *path = nino_kept_path(*id);
+        if (!strpbrk(*id, "./") && g_file_test(path, G_FILE_TEST_IS_REGULAR))
+            g_ptr_array_add(list, read_row(rows, *id));
+        else
+            g_key_file_remove_group(rows, *id, NULL);
+    }
+    remove_strays(rows);
+    g_ptr_array_sort(list, newer_first);
+    return list;
+}
+
+// Of those that nobody has named.
+static void remove_oldest(void)
+{
+    g_autoptr(GPtrArray) list = nino_kept_list();
+    guint n = list->len;
+    for (guint i = list->len; i-- > 0 && n > NINO_KEPT_MOST;) {
+        const NinoKept *k = g_ptr_array_index(list, i);
+        if (!*k->name) {
+            nino_kept_remove(k->id);
+            n--;
+        }
+    }
+}
+
+gboolean nino_kept_add(NinoRun *run, GError **error)
+{
+    nino_history *h = nino_run_history(run);
+    size_t n;
+    const nino_span *spans = nino_history_spans(h, &n), *job = NULL;
+    for (size_t i = 0; i < n && !job; i++)
+        if (spans[i].kind == NINO_EV_JOB)
+            job = &spans[i];
+    if (!job || nino_history_count(h) > MOST_RECORDS)
+        return FALSE;
+    g_autofree char *id = g_strdup_printf("%" G_GINT64_FORMAT, g_get_real_time()), *file = NULL,
+                    *path = nino_kept_path(id),
+                    *title = g_path_get_basename(nino_run_name(run, job->name));
+    nino_error err = { 0 };
+    if (nino_history_save(h, path, &err)) {
+        g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "%s: %s", err.where, err.msg);
+        return FALSE;
+    }
+    g_autoptr(GKeyFile) rows = load_rows(&file);
+    g_key_file_set_string(rows, id, "title", title);
+    g_key_file_set_int64(rows, id, "at", g_get_real_time() / G_USEC_PER_SEC);
+    g_key_file_set_uint64(rows, id, "records", nino_history_count(h));
+    if (job->end_ns)
+        g_key_file_set_double(rows, id, "seconds", (double) (job->end_ns - job->begin_ns) * 1e-9);
+    if (!g_key_file_save_to_file(rows, file, error)) {
+        g_unlink(path);
+        return FALSE;
+    }
+    remove_oldest();
+    kept_changed();
+    return TRUE;
+}
+
+void nino_kept_rename(const char *id, const char *name)
+{
+    g_autofree char *file = NULL;
+    g_autoptr(GKeyFile) rows = load_rows(&file);
+    if (!g_key_file_has_group(rows, id))
+        return;
+    g_key_file_set_string(rows, id, "name", name);
+    if (g_key_file_save_to_file(rows, file, NULL))
+        kept_changed();
+}
+
+void nino_kept_remove(const char *id)
+{
+    g_autofree char *file = NULL, *path = nino_kept_path(id);
+    g_autoptr(GKeyFile) rows = load_rows(&file);
+    if (!g_key_file_has_group(rows, id))
+        return;
+    g_key_file_remove_group(rows, id, NULL);
+    if (g_key_file_save_to_file(rows, file, NULL)) {
+        g_unlink(path);
+        kept_changed();
+    }
+}

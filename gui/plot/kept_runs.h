@@ -1,0 +1,28 @@
+// The runs of this user that were watched to their end, as traces in a folder of the app's state; the
+// oldest without a name go when there are too many.
+#pragma once
+#include "plot/run_model.h"
+#include <gtk/gtk.h>
+
+typedef struct NinoKept {
+    char *id;       // of the file
+    char *title;    // of the workflow
+    char *name;     // that the user gave it; "": none
+    gint64 at;      // seconds since 1970, when it was kept
+    double seconds; // of its job; NAN: not known
+    guint64 n_records;
+} NinoKept;
+
+enum { NINO_KEPT_MOST = 50 };
+
+void nino_kept_free(gpointer kept);
+// Of NinoKept, newest first; g_ptr_array_unref().
+GPtrArray *nino_kept_list(void);
+// Keeps what the run shows. FALSE: there is nothing, it is too large to be written while the user waits,
+// or *error says why not.
+gboolean nino_kept_add(NinoRun *run, GError **error);
+void nino_kept_rename(const char *id, const char *name);
+void nino_kept_remove(const char *id);
+char *nino_kept_path(const char *id); // g_free()
+// Calls fn(widget) after each change, for as long as the widget is there.
+void nino_kept_watch(GtkWidget *widget, void (*fn)(GtkWidget *widget));
