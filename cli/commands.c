@@ -72,7 +72,7 @@
       "baseline|memory|precision|video",                                                           \
       "Which optimisations act, each with those before it (ninodes help bench)" },                 \
         NINO_POLICIES(POLICY_ROW_){ "no-mixed",      0,    OPT_FLAG,                               \
-                                    FIELD(no_mixed), NULL, "Without: storage of 16 bits" },        \
+                                    FIELD(no_mixed), NULL, "Without: mixed precision" },           \
     {                                                                                              \
         "adaptive", 0, OPT_FLAG, FIELD(adaptive), NULL,                                            \
             "Batch prompts or not as was faster in earlier evaluations here"                       \
@@ -535,7 +535,7 @@ const command commands[] = {
       "no\n"
       "                   reading ahead, clips as a whole, fp32\n"
       "  --opt=memory     phase 1: pool, planned tiles, Winograd's layout, cache of results\n"
-      "  --opt=precision  phase 2: also fp16 storage, prompts together, reading ahead\n"
+      "  --opt=precision  phase 2: also mixed precision, prompts together, reading ahead\n"
       "  --opt=video      phase 3: also clips frame by frame, and what earlier evaluations advise\n"
       "--opt is the last phase measured (default video); --no-pool and the like measure it "
       "without\n"

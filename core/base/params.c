@@ -101,7 +101,7 @@ void nino_phase_set(nino_job_options *o, nino_phase p)
         o->policies_on |= phase_of[k] <= (int) p ? NINO_POLICY_BIT(k) : 0;
     o->policies_off = NINO_POLICY_ALL & ~o->policies_on;
     if (!o->precision)
-        o->precision = p < NINO_PHASE_PRECISION ? NINO_PRECISION_F32 : NINO_PRECISION_F16;
+        o->precision = p < NINO_PHASE_PRECISION ? NINO_PRECISION_F32 : NINO_PRECISION_MIXED;
 }
 
 uint32_t nino_options_switched(const nino_job_options *o)

@@ -64,7 +64,7 @@ typedef enum nino_policy { NINO_POLICIES(NINO_POLICY_ID_) NINO_POLICY_COUNT } ni
 #define NINO_POLICY_STANDARD (NINO_POLICY_ALL & ~NINO_POLICY_BIT(NINO_POLICY_ADAPTIVE))
 
 // Policies and precision in steps, each with all of those before: BASELINE has none and computes in
-// fp32, MEMORY adds those of phase 1, PRECISION those of phase 2 and storage of 16 bits, VIDEO
+// fp32, MEMORY adds those of phase 1, PRECISION those of phase 2 and mixed precision, VIDEO
 // those of phase 3.
 typedef enum nino_phase {
     NINO_PHASE_BASELINE,

@@ -71,7 +71,7 @@ enum { AUTO, FP32, FP16, MIXED };
 static nino_precision phase1_precision(const void *params)
 {
     static const nino_precision of[] = { NINO_PREC_AUTO, NINO_PREC_F32, NINO_PREC_F16,
-                                         NINO_PREC_F16 };
+                                         NINO_PREC_MIXED };
     return of[((const phase_params *) params)->precision_mode];
 }
 
@@ -80,14 +80,14 @@ static nino_precision phase2_precision(const void *params)
 {
     const phase_params *p = params;
     return p->precision_mode == AUTO && p->adaptive_precision && p->use_rocm_optimizations
-               ? NINO_PREC_F16
+               ? NINO_PREC_MIXED
                : phase1_precision(params);
 }
 
 static nino_precision phase3_precision(const void *params)
 {
     const phase_params *p = params;
-    return p->precision_mode == AUTO && p->use_rocm_optimizations ? NINO_PREC_F16
+    return p->precision_mode == AUTO && p->use_rocm_optimizations ? NINO_PREC_MIXED
                                                                   : phase1_precision(params);
 }
 

@@ -52,11 +52,11 @@ static void test_policies(void)
     CHECK(acts(three, "use_rocm_optimizations", off) == 0);
 
     CHECK(precision_of(one, NULL, none) == NINO_PREC_AUTO);
-    CHECK(precision_of(two, NULL, none) == NINO_PREC_F16);
+    CHECK(precision_of(two, NULL, none) == NINO_PREC_MIXED);
     CHECK(precision_of(two, "adaptive_precision", off) == NINO_PREC_AUTO);
     CHECK(precision_of(two, "precision_mode", (nino_default){ .i = 1 }) == NINO_PREC_F32);
-    CHECK(precision_of(three, NULL, none) == NINO_PREC_F16);
-    CHECK(precision_of(one, "precision_mode", (nino_default){ .i = 3 }) == NINO_PREC_F16);
+    CHECK(precision_of(three, NULL, none) == NINO_PREC_MIXED);
+    CHECK(precision_of(one, "precision_mode", (nino_default){ .i = 3 }) == NINO_PREC_MIXED);
 }
 
 // ---- a run -----------------------------------------------------------------------------------
