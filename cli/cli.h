@@ -39,6 +39,7 @@ typedef struct options {
     const char *input, *output, *device, *precision, *trace, *profile, *op, *telemetry, *preview,
         *state, *worker, *fail_over, *baseline, *save, *export_file, *import_file, *schedule, *gemm,
         *listen, *token, *frontend, *images, *user, *program, *call, *shard, *parts, *queue, *psnr,
+        *budget,
         *mem_limit_text; // as --mem-limit has it
     uint64_t max_upload, max_clients, seed, mem_limit, preview_every, preview_percent, position,
         samples, warmup, idle_end, side, claim_after, return_max;
@@ -50,6 +51,9 @@ typedef struct options {
     bool each;
     bool no_policy[NINO_POLICY_COUNT], no_mixed, adaptive;
 } options;
+
+// Digits, an optional fraction, and B, K, M, G, T with or without "iB" or "B".
+bool parse_size(const char *s, uint64_t *out);
 
 typedef enum opt_kind {
     OPT_FLAG,   // bool
@@ -250,8 +254,10 @@ typedef struct watched {
     nino_history *h;    // NULL: none
     // The last result of the seam meter, and of a clip; a kind stays 0 when nothing was tiled or
     // there was no clip.
-    nino_event last[3]; // and the first tile of the last image
-    size_t n_cached;    // nodes whose results were there already
+    nino_event last[3];  // and the first tile of the last image
+    size_t n_cached;     // nodes whose results were there already
+    char chosen[8][400]; // what the planner chose for nodes, and why
+    size_t n_chosen;
 } watched;
 // From now on SIGINT and SIGTERM cancel the job that is followed; SIGTSTP pauses its context.
 void follow_signals(void);
@@ -314,7 +320,10 @@ int devices_run(const options *o, const grid *cells, const nino_ctx_params *p, n
 
 // ---- plans (print_plan.c) ----------------------------------------------------------------------
 
-// Prints a plan; the exit code says whether it fits. g: NULL, or what all runs together are;
-// seconds 0: not known.
-int print_plan(const options *o, const char *cmd, const nino_plan *p, const grid *g,
-               double seconds);
+// Prints a plan; the exit code says whether it fits. s: NULL, or what was chosen in it; g: NULL, or
+// what all runs together are; seconds 0: not known.
+int print_plan(const options *o, const char *cmd, const nino_plan *p, const nino_scheme *s,
+               const grid *g, double seconds);
+// cmd_plan.c: the choices of a plan.
+void print_scheme(const nino_scheme *s);
+void print_scheme_json(const nino_scheme *s); // members of an object

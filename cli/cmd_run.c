@@ -71,8 +71,9 @@ static void tell_paths(const nino_job *job)
     free(paths);
 }
 
-static void cmd_run_tell(nino_job *job, const nino_stats *s, const nino_event last[3])
+static void cmd_run_tell(nino_job *job, const nino_stats *s, const watched *w)
 {
+    const nino_event *last = w->last;
     size_t n_texts;
     nino_job_text *texts = texts_of(job, &n_texts);
     for (size_t i = 0; i < n_texts; i++)
@@ -80,6 +81,8 @@ static void cmd_run_tell(nino_job *job, const nino_stats *s, const nino_event la
     report_nodes(stderr, s);
     report_memory(stderr, s);
     report_energy(stderr, s);
+    for (size_t i = 0; i < w->n_chosen; i++)
+        fprintf(stderr, "  chosen: %s\n", w->chosen[i]);
     report_tiles(stderr, &last[2], nino_job_name(job, last[2].name));
     report_seams(stderr, &last[0]);
     report_video(stderr, &last[1]);
@@ -116,7 +119,7 @@ static int cmd_run_run_job(const options *o, nino_ctx *ctx, nino_graph *g)
         if (!st && o->json)
             cmd_run_tell_json(o, job, w.s);
         else if (!st && !o->quiet)
-            cmd_run_tell(job, w.s, w.last);
+            cmd_run_tell(job, w.s, &w);
         if (!st && !o->json)
             tell_paths(job);
         if (!st && w.h && !o->json)
@@ -145,11 +148,11 @@ static int cmd_run_run_job(const options *o, nino_ctx *ctx, nino_graph *g)
 static int dry_run(const options *o, nino_ctx *ctx, nino_graph *g)
 {
     nino_error err = { .code = NINO_OK };
-    nino_plan plan = { .n_scopes = 0 };
-    if (nino_graph_plan(ctx, g, NULL, NULL, &plan, &err))
+    nino_scheme *s = nino_scheme_create(ctx, g, NULL, NULL, 0, &err);
+    if (!s)
         return report_error(o, "run", &err, NULL);
-    const int rc = print_plan(o, "run", &plan, NULL, 0);
-    nino_plan_release(&plan);
+    const int rc = print_plan(o, "run", nino_scheme_plan(s), s, NULL, 0);
+    nino_scheme_destroy(&s);
     return rc;
 }
 

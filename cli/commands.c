@@ -187,6 +187,8 @@ static const opt plan_opts[] = { { "profile", 0, OPT_TEXT, FIELD(profile), "NAME
                                  O_PRECISION,
                                  O_POLICIES,
                                  O_MEM,
+                                 { "budget", 0, OPT_TEXT, FIELD(budget), "SIZE,SIZE,...",
+                                   "What it would take with each of these device memories" },
                                  O_CONFIG,
                                  O_JSON,
                                  O_VERBOSE,
@@ -500,7 +502,10 @@ const command commands[] = {
       "same twice: --no-profile).\n",
       gather_opts, cmd_gather },
     { "plan", "WORKFLOW", 1, 1, "Say what a run needs, without running it",
-      "Memory, arithmetic and, where the profile knows the device, time.\n"
+      "Memory, arithmetic and, where the profile knows the device, time; and what a run chooses\n"
+      "where memory is short: tiles, batches, precision, which weights leave. With --budget a "
+      "line\n"
+      "for each size: the predicted time against the memory.\n"
       "The exit status is 6 when it does not fit.\n",
       plan_opts, cmd_plan },
     { "convert", "WORKFLOW", 1, 1, "Print a workflow in API form",

@@ -245,6 +245,15 @@ static void events_one(event_lines *l, const nino_event *e, name_fn name, void *
         js_text("text", name(priv, e->name));
         js_end();
         break;
+    case NINO_EV_CHOICE:
+        events_line(e, "choice");
+        js_text("text", name(priv, e->name));
+        js_num("seconds", e->u.choice.seconds);
+        js_num("unchosen_seconds", e->u.choice.unchosen);
+        js_num("unlimited_seconds", e->u.choice.unlimited);
+        js_uint("ways", e->u.choice.walks);
+        js_end();
+        break;
     case NINO_EV_SEAM:
         events_line(e, "seams");
         js_num("mean", (double) e->u.seam.mean);

@@ -76,6 +76,8 @@ nino_status follow(nino_job *job, watched *w, nino_error *err)
                 w->last[ev[i].kind == NINO_EV_CLIP] = ev[i];
             if (ev[i].kind == NINO_EV_TILE_INFO && !ev[i].u.tile.order)
                 w->last[2] = ev[i];
+            if (ev[i].kind == NINO_EV_CHOICE && w->n_chosen < 8)
+                snprintf(w->chosen[w->n_chosen++], sizeof(w->chosen[0]), "%s", name);
             w->n_cached += is_cached(&ev[i], name);
         }
         if (signals_take_status())

@@ -46,8 +46,7 @@ static bool parse_number(const char *s, uint64_t *out)
     return true;
 }
 
-// Digits, an optional fraction, and B, K, M, G, T with or without "iB" or "B".
-static bool parse_size(const char *s, uint64_t *out)
+bool parse_size(const char *s, uint64_t *out)
 {
     char *end;
     if (*s < '0' || *s > '9')

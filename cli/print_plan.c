@@ -36,7 +36,8 @@ static void basis_json(const nino_plan *p)
     js_close('}');
 }
 
-static void plan_json(const char *cmd, const nino_plan *p, const grid *g, double total)
+static void plan_json(const char *cmd, const nino_plan *p, const nino_scheme *s, const grid *g,
+                      double total)
 {
     js_envelope(cmd);
     js_text("profile", p->profile);
@@ -58,18 +59,20 @@ static void plan_json(const char *cmd, const nino_plan *p, const grid *g, double
     js_int("tiles", p->tiling.n_tiles);
     js_text("why", p->tiling.why);
     js_close('}');
+    if (s)
+        print_scheme_json(s);
     js_open("scopes", '[');
     for (size_t i = 0; i < p->n_scopes; i++) {
-        const nino_plan_scope *s = &p->scopes[i];
+        const nino_plan_scope *part = &p->scopes[i];
         js_open(NULL, '{');
-        js_text("name", s->name);
-        js_int("depth", s->depth);
-        js_num("flops", s->flops);
-        js_num("bytes", s->bytes);
-        js_num("seconds", s->seconds);
-        js_uint("kernels", s->kernels);
-        js_uint("peak_bytes", s->peak_bytes);
-        js_text("limiter", limiter(&p->basis, s->bytes, s->seconds, s->kernels));
+        js_text("name", part->name);
+        js_int("depth", part->depth);
+        js_num("flops", part->flops);
+        js_num("bytes", part->bytes);
+        js_num("seconds", part->seconds);
+        js_uint("kernels", part->kernels);
+        js_uint("peak_bytes", part->peak_bytes);
+        js_text("limiter", limiter(&p->basis, part->bytes, part->seconds, part->kernels));
         js_close('}');
     }
     js_close(']');
@@ -271,12 +274,15 @@ static void grid_text(const grid *g, double total)
     printf("time      %s for all at most: nodes that do not change run once\n", t);
 }
 
-int print_plan(const options *o, const char *cmd, const nino_plan *p, const grid *g, double total)
+int print_plan(const options *o, const char *cmd, const nino_plan *p, const nino_scheme *s,
+               const grid *g, double total)
 {
     if (o->json)
-        plan_json(cmd, p, g, total);
+        plan_json(cmd, p, s, g, total);
     else if (!o->quiet)
         plan_text(p);
+    if (s && !o->json && !o->quiet)
+        print_scheme(s);
     if (g && !o->json && !o->quiet)
         grid_text(g, total);
     return p->fits ? EXIT_OK : EXIT_NOMEM;

@@ -392,7 +392,7 @@ int grid_dry_run(const options *o, const grid *g, nino_ctx *ctx, nino_graph *gra
         }
     }
     const int rc = signals_stopped() ? 128 + signals_stopped()
-                                     : print_plan(o, "run", &most, g, knows ? seconds : 0);
+                                     : print_plan(o, "run", &most, NULL, g, knows ? seconds : 0);
     nino_plan_release(&most);
     return rc;
 }

@@ -51,6 +51,8 @@ typedef struct nino_node_ops {
     // Which policies it has other than the standard (nino_profile.switched), where the run has
     // `run`. NULL: the run's.
     uint32_t (*switched)(const void *params, uint32_t run);
+    // The planner chooses nothing for it: its ops do as they do by themselves. NULL: it may.
+    bool (*is_fixed)(const void *params);
     // ComfyUI's INPUT_IS_LIST: inputs come as they are, lists or not (nino_value_count(),
     // nino_value_at()). Other nodes run once for every item of the longest list; shorter ones go on
     // with their last item.

@@ -139,24 +139,32 @@ static void backend_drop(nino_resident *r)
     free(r);
 }
 
-// Gives up the weights that were used longest ago, at least `bytes` of them or all that the op
-// being prepared does not need. The queue is in order, so what is enqueued still finds them. 0:
-// none left.
-static uint64_t evict_oldest(nino_backend *be, uint64_t bytes)
+// Whether a goes before b.
+static bool goes_first(const nino_backend *be, const nino_resident *a, const nino_resident *b)
+{
+    const bool is_newest = be->evict == NINO_EVICT_NEWEST && a->turn >= be->node_turn &&
+                           b->turn >= be->node_turn; // both are the running node's
+    return is_newest ? a->turn > b->turn : a->turn < b->turn;
+}
+
+// Gives up weights in the order of be->evict, at least `bytes` of them or all that the op being
+// prepared does not need. The queue is in order, so what is enqueued still finds them. 0: none left.
+static uint64_t backend_evict(nino_backend *be, uint64_t bytes)
 {
     uint64_t freed = 0;
     pthread_mutex_lock(&lock);
     while (freed < bytes) {
-        nino_resident *oldest = NULL;
+        nino_resident *first = NULL;
         for (nino_resident *r = all; r; r = r->all_next)
-            if (r->be == be && r->turn != be->turn && (!oldest || r->turn < oldest->turn))
-                oldest = r;
-        if (!oldest)
+            if (r->be == be && r->turn != be->turn && (!first || goes_first(be, r, first)))
+                first = r;
+        if (!first)
             break;
-        freed += oldest->packed.mem.bytes;
-        backend_drop(oldest);
+        freed += first->packed.mem.bytes;
+        backend_drop(first);
     }
     pthread_mutex_unlock(&lock);
+    be->evicted += freed;
     return freed;
 }
 
@@ -164,7 +172,7 @@ nino_status nino_backend_alloc(nino_backend *be, uint64_t bytes, nino_mem_owner 
                                nino_block *out, nino_error *err)
 {
     nino_status st = nino_pool_alloc(be->pool, bytes, owner, out, err);
-    for (uint64_t freed; st == NINO_ERR_NOMEM && (freed = evict_oldest(be, bytes)) > 0;) {
+    for (uint64_t freed; st == NINO_ERR_NOMEM && (freed = backend_evict(be, bytes)) > 0;) {
         nino_logf(be->log, NINO_LOG_DEBUG,
                   "memory is short: %.1f MiB of weights will be read again",
                   (double) freed / 1048576.0);
@@ -184,7 +192,7 @@ void nino_backend_set_switched(nino_backend *be, uint32_t switched)
 nino_status nino_backend_gather(nino_backend *be, uint64_t bytes, nino_error *err)
 {
     nino_status st = nino_pool_gather(be->pool, bytes, err);
-    while (st == NINO_ERR_NOMEM && evict_oldest(be, bytes) > 0)
+    while (st == NINO_ERR_NOMEM && backend_evict(be, bytes) > 0)
         st = nino_pool_gather(be->pool, bytes, err);
     return st;
 }
@@ -195,7 +203,7 @@ void nino_backend_drop_made(nino_backend *be, const nino_weight *w)
     if (!r)
         return;
     pthread_mutex_lock(&lock);
-    backend_drop(r); // as in evict_oldest(): what is enqueued still finds it
+    backend_drop(r); // as in backend_evict(): what is enqueued still finds it
     pthread_mutex_unlock(&lock);
 }
 

@@ -90,12 +90,16 @@ struct nino_backend {
     double spared; // FLOPs that were not scheduled, because an earlier run kept what they give
     uint64_t n_ops;
     uint64_t turn;       // counts ops: the weights of the one being prepared are not given up
+    uint64_t node_turn;  // the first of the node that runs
+    nino_evict evict;    // which weights go first
     uint64_t load_ns;    // spent bringing weights in, so that progress can leave it out
     uint64_t pause_ns;   // of that, waited because the job was paused
     uint64_t load_bytes; // of the weights brought in, as the device holds them
+    uint64_t evicted;    // bytes of weights that were given up for room
     uint64_t mem_limit;  // that was asked for; 0: none was
     uint64_t late_bytes; // of the files, that were not in memory when they were to be read
     uint64_t stall_ns;   // of load_ns, of weights with such bytes
+    uint64_t n_cleanups; // runs of nodes that may free memory, of which some do
     uint64_t build_ns;   // spent waiting for kernels to be compiled or taken from the cache
     uint64_t n_builds;   // programs that came so
     uint64_t ops;        // bit i: nino_ops[i] has run
@@ -119,7 +123,7 @@ static inline bool nino_backend_is_cancelled(const nino_backend *be)
 const nino_packed *nino_backend_weight(nino_backend *be, const nino_weight *w, nino_dtype kept,
                                        nino_error *err);
 // A block of the pool. When the budget does not allow it, weights that other ops used (the text
-// encoder's, while the diffusion model runs) are given up, longest unused first; they are read
+// encoder's, while the diffusion model runs) are given up, in the order of be->evict; they are read
 // again when they are needed again. The sizes and order are the same in plan.
 nino_status nino_backend_alloc(nino_backend *be, uint64_t bytes, nino_mem_owner owner,
                                nino_block *out, nino_error *err);

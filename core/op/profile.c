@@ -60,6 +60,9 @@ static nino_status read_profile(const nino_json *root, const char *where, nino_p
     if (nino_json_get(root, "units") &&
         !profile_read_number(root, "units", &units)) // may be left out
         bad = "units";
+    if (nino_json_get(root, "load_rate") &&
+        !profile_read_number(root, "load_rate", &p.load_rate)) // may be left out
+        bad = "load_rate";
     const nino_json *stand_in = nino_json_get(root, "stand_in"); // may be left out
     if (stand_in && !nino_json_bool(stand_in, &p.is_stand_in))
         bad = "stand_in";

@@ -162,6 +162,18 @@ const char *nino_stream_storage(const nino_stream *s)
     return is_mixed ? "mixed" : nino_dtype_name(nino_stream_act_type(s));
 }
 void nino_stream_set_quiet(nino_stream *s, bool is_quiet) { s->is_quiet = is_quiet; }
+
+void nino_stream_set_choice(nino_stream *s, const nino_choice *c)
+{
+    s->choice = c ? *c : (nino_choice){ .tile = 0 };
+    s->taken = (nino_taken){ .tile = 0 };
+    s->be->evict = s->choice.evict;
+    s->be->node_turn = s->be->turn;
+}
+
+const nino_choice *nino_stream_choice(const nino_stream *s) { return &s->choice; }
+nino_taken *nino_stream_taken(nino_stream *s) { return &s->taken; }
+
 const volatile int *nino_stream_cancel_flag(const nino_stream *s) { return s->cancel; }
 bool nino_stream_is_plan(const nino_stream *s) { return !strcmp(s->be->impl->name, "plan"); }
 

@@ -8,6 +8,7 @@
 // Thread-safety: one thread at a time; nino_stream_cancel() from any thread.
 #pragma once
 #include "core/event/publish.h"
+#include "core/op/choice.h"
 #include "core/op/gate.h"
 #include "core/op/weight.h"
 
@@ -69,6 +70,10 @@ nino_monitor *nino_stream_monitor(nino_stream *s); // NULL: none, or it is quiet
 // Stages, tiles, seams and steps from now on are a measurement of a node, not the run's: they are
 // not published. Kernels and memory still are. Between scopes only.
 void nino_stream_set_quiet(nino_stream *s, bool is_quiet);
+// A node begins, for which this was chosen (copied; NULL: nothing). What ops take from now on is its own.
+void nino_stream_set_choice(nino_stream *s, const nino_choice *c);
+const nino_choice *nino_stream_choice(const nino_stream *s);       // never NULL
+nino_taken *nino_stream_taken(nino_stream *s);                     // for the ops to fill in
 const volatile int *nino_stream_cancel_flag(const nino_stream *s); // may be NULL
 bool nino_stream_is_plan(const nino_stream *s); // no arithmetic happens; downloads give zeros
 

@@ -19,6 +19,8 @@ struct nino_stream {
     bool is_quiet;                              // see nino_stream_set_quiet()
     void (*progress)(void *priv, double flops); // may be NULL
     void *progress_priv;
+    nino_choice choice; // of the node that runs
+    nino_taken taken;
 };
 
 // Allocates a tensor with memory of its own. NULL: the stream has failed.

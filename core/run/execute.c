@@ -53,11 +53,16 @@ void nino_error_in_node(nino_error *err, const nino_gnode *n)
              inner[0] ? ": " : "", inner);
 }
 
+// What the node asks for, else the run, else what was chosen for it.
 static nino_precision precision_of_node(const nino_exec *x, const nino_gnode *n)
 {
     const nino_node_ops *ops = n->def->ops;
     const nino_precision own = ops->precision ? ops->precision(n->params) : NINO_PREC_AUTO;
-    return own == NINO_PREC_AUTO ? x->precision : own;
+    const nino_precision asked = own == NINO_PREC_AUTO ? x->precision : own;
+    if (asked != NINO_PREC_AUTO || !nino_stream_choice(x->stream)->is_narrow)
+        return asked;
+    nino_stream_taken(x->stream)->is_narrow = true;
+    return NINO_PREC_F16;
 }
 
 // A checkpoint's part that is recognised but cannot be run passes along links until it is needed.
@@ -245,6 +250,8 @@ static nino_status attempt(run_state *rs, const nino_gnode *n, node_state *s, no
     } else {
         return st;
     }
+    nino_stream_set_choice(x->stream, NULL); // it was made for the first try
+    nino_pool_set_budget(nino_stream_backend(x->stream)->pool, x->budget);
     nino_stream_clear_error(x->stream);
     clear_outputs(s);
     nino_shown_release(&r->shown);
@@ -424,7 +431,19 @@ static nino_status run_node(run_state *rs, int i, nino_error *err)
                     .no_metadata = nino_ctx_settings(x->ctx)->o.no_metadata };
     char *profile = x->profile && n->def->is_output ? nino_profile_log_json(x->profile) : NULL;
     r.base.profile_json = profile;
+    const bool is_fixed = n->def->ops->is_fixed && n->def->ops->is_fixed(n->params);
+    const uint32_t switched =
+        n->def->ops->switched ? n->def->ops->switched(n->params, x->switched) : x->switched;
+    const bool is_planned = !(switched & NINO_POLICY_BIT(NINO_POLICY_TILES));
+    nino_stream_set_choice(x->stream, x->choice && !is_fixed && is_planned ? &x->choice[i] : NULL);
+    const nino_backend *be = nino_stream_backend(x->stream);
+    const uint64_t load_bytes = be->load_bytes, evicted = be->evicted, n_ops = be->n_ops;
     nino_status st = run_turns(rs, n, s, &r, err);
+    if (x->found) {
+        x->found[i] = (nino_node_plan){ *nino_stream_taken(x->stream), be->load_bytes - load_bytes,
+                                        be->evicted - evicted, is_fixed };
+        x->found[i].taken.is_narrow &= be->n_ops > n_ops;
+    }
     if (st == NINO_OK && nino_is_true(nino_vars_get()->cpu_offload) &&
         !(st = nino_stream_finish(x->stream, err)))
         nino_backend_drop_weights(nino_stream_backend(x->stream));
@@ -519,9 +538,7 @@ static nino_status run_nodes(run_state *rs, nino_error *err)
     return st;
 }
 
-// A plan has a cache of its own: what the run's would keep (a model that a LoRA made) stays on the
-// device to the end, and what earlier runs left there is none of its business.
-static nino_status run_all(run_state *rs, nino_error *err)
+nino_status nino_exec_run_all(run_state *rs, nino_error *err)
 {
     nino_ctx *ctx = rs->x->ctx;
     if (!rs->x->is_plan)
@@ -536,7 +553,7 @@ static nino_status run_all(run_state *rs, nino_error *err)
     return st;
 }
 
-static void release_nodes(run_state *rs)
+void nino_exec_release_nodes(run_state *rs)
 {
     for (int i = 0; rs->node && i < rs->x->g->n_nodes; i++) {
         clear_outputs(&rs->node[i]);
@@ -545,64 +562,36 @@ static void release_nodes(run_state *rs)
     free(rs->node);
 }
 
-// The same nodes on a plan backend, with the cached values that the run will start from: how much
-// there is to compute. What cannot be planned has no total, and progress counts nodes instead. The device
-// is told which programs will come.
-static double execute_predict(const run_state *real)
-{
-    nino_exec x = *real->x;
-    nino_backend *device = nino_ctx_backend(x.ctx), *plan = NULL;
-    nino_mem_stat mem;
-    nino_pool_stat(device->pool, &mem);
-    run_state rs = { .x = &x, .node = calloc((size_t) x.g->n_nodes + 1, sizeof(node_state)) };
-    nino_programs programs = { .n = 0 };
-    bool ok = rs.node && (plan = nino_plan_open(&device->profile, mem.budget, NULL, NULL));
-    if (ok)
-        nino_plan_set_lister(
-            plan, nino_device_program_lister(&device->profile, &device->info, &programs));
-    for (int i = 0; ok && i < x.g->n_nodes; i++) {
-        node_state *s = &rs.node[i];
-        *s = real->node[i];
-        s->out = calloc((size_t) s->n_out + 1, sizeof(*s->out));
-        if (!s->out)
-            ok = (s->n_out = 0);
-        for (int k = 0; k < s->n_out; k++)
-            s->out[k] = nino_value_ref(real->node[i].out[k]);
-    }
-    const nino_stream_params sp = { .backend = plan, .cancel = x.cancel, .precision = x.precision };
-    x.is_plan = true;
-    x.profile = NULL;
-    x.stream = ok ? nino_stream_create(&sp, NULL) : NULL;
-    nino_error e = { 0 };
-    const bool is_planned = x.stream && run_all(&rs, &e) == NINO_OK;
-    const double flops = is_planned ? plan->flops : 0;
-    if (device->impl->expect)
-        device->impl->expect(device, &programs);
-    nino_stream_destroy(&x.stream);
-    release_nodes(&rs);
-    nino_backend_close(&plan);
-    nino_programs_release(&programs);
-    return flops;
-}
-
 nino_status nino_exec_run(nino_exec *x, nino_error *err)
 {
     nino_error e = { 0 };
+    nino_planned planned = { .fits = false };
     run_state rs = { .x = x, .node = calloc((size_t) x->g->n_nodes + 1, sizeof(node_state)) };
     if (!rs.node)
         return nino_fail(err, NINO_ERR_NOMEM, x->g->name, "out of memory");
     x->n_nodes = (uint32_t) x->g->n_order;
     nino_status st = nino_exec_decide(&rs, &e);
+    nino_pool *pool = nino_stream_backend(x->stream)->pool;
+    nino_mem_stat mem;
+    nino_pool_stat(pool, &mem);
+    x->budget = mem.budget;
     if (st == NINO_OK && !x->is_plan)
-        x->total_flops = execute_predict(&rs);
+        nino_exec_choose(&rs, &planned);
+    if (planned.fits)
+        nino_pool_set_budget(pool, planned.budget);
     x->started_ns = nino_now_ns();
     x->flops_before = nino_stream_backend(x->stream)->flops;
     x->spared_before = x->spared_told = nino_stream_backend(x->stream)->spared;
     x->load_before = nino_stream_backend(x->stream)->load_ns;
     x->eta = (nino_eta){ .spacing = 0.3 };
     if (st == NINO_OK)
-        st = run_all(&rs, &e);
-    release_nodes(&rs);
+        st = nino_exec_run_all(&rs, &e);
+    nino_exec_release_nodes(&rs);
+    if (st == NINO_ERR_NOMEM && planned.least)
+        nino_exec_name_least(&planned, &e);
+    x->choice = NULL;
+    nino_pool_set_budget(pool, mem.budget);
+    nino_planned_release(&planned);
     if (st && err)
         *err = e;
     return st;

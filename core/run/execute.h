@@ -3,6 +3,7 @@
 #include "core/base/eta.h"
 #include "core/run/context.h"
 #include "core/run/parts.h"
+#include "core/run/planner.h"
 #include "core/workflow/workflow.h"
 #include "core/run/run_profile_priv.h"
 
@@ -21,6 +22,9 @@ typedef struct nino_exec {
     // What output nodes were given; NULL: nobody wants it.
     void (*keep)(void *priv, const char *node, nino_value *v);
     void *priv;
+    const nino_choice *choice; // of each node; NULL: as ops do by themselves
+    uint64_t budget;           // of the pool, whatever the planner keeps to
+    nino_node_plan *found;     // of each node, filled in; NULL: nobody wants it
     // n_shards > 0: it is part `shard`, from 1, of so many; what it computes goes into `parts`.
     int shard, n_shards;
     nino_parts *parts;
@@ -37,6 +41,8 @@ typedef struct nino_exec {
 } nino_exec;
 
 nino_status nino_exec_run(nino_exec *x, nino_error *err);
+// Whether 16-bit storage may be chosen: nobody asks for a precision, and the device would use f32.
+bool nino_exec_may_narrow(const nino_exec *x, const nino_profile *p);
 // Prefixes err->where with "ID CLASS".
 void nino_error_in_node(nino_error *err, const nino_gnode *n);
 // To be the stream's progress callback: publishes NINO_EV_PROGRESS, at most every 50 ms.

@@ -45,6 +45,18 @@ __attribute__((format(printf, 3, 4))) void nino_exec_say(nino_exec *x, nino_log_
                                                          const char *fmt, ...);
 void nino_exec_node_progress(nino_exec *x);
 
+// ---- execute.c
+// All that was decided to run. A plan has a cache of its own: what the run's would keep (a model that
+// a LoRA made) stays on the device to the end, and what earlier runs left there is none of its business.
+nino_status nino_exec_run_all(run_state *rs, nino_error *err);
+void nino_exec_release_nodes(run_state *rs);
+
+// ---- execute_choose.c: what the planner makes of a run
+// Walks it from the values that it will start from, sets x->choice and x->total_flops, tells what was
+// chosen; what cannot be planned runs without. The device hears which programs will come.
+void nino_exec_choose(run_state *rs, nino_planned *out);
+// A run for which there was too little memory: how much would have done, and for which node.
+void nino_exec_name_least(const nino_planned *p, nino_error *err);
 // ---- execute_error.c: precision.measure_error
 // The node has given s->out in 16 bits, by ops since n_ops: runs it once more in f32, and tells how
 // far its latents and pictures are from those.

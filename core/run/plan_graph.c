@@ -91,36 +91,60 @@ static void plan_graph_first_error(void *priv, const nino_issue *i)
                        i->code, i->node, "%s", i->message);
 }
 
-// Runs x's graph on a plan backend with a budget (0: unlimited).
-static nino_status plan_graph_walk(nino_exec *x, const nino_profile *prof,
-                                   const nino_device_info *like, uint64_t budget, nino_plan *out,
-                                   nino_error *err)
+// ---- walks -------------------------------------------------------------------------------------
+
+// A graph, and the device that it is planned for.
+typedef struct grapher {
+    nino_exec *x;
+    nino_profile prof;
+    const nino_device_info *like; // NULL: it is not here
+    nino_plan *out;               // filled in by the walk; NULL: not wanted
+} grapher;
+
+// Runs the graph on a plan backend with a budget (0: unlimited).
+static nino_status walk_graph(void *priv, uint64_t budget, const nino_choice *choice,
+                              nino_outcome *found, nino_error *err)
 {
-    nino_plan plan = { 0 };
+    grapher *w = priv;
+    nino_exec *x = w->x;
     nino_status st = NINO_OK;
     nino_error e = { 0 };
     nino_backend *be = NULL;
     nino_mon_reader *reader = NULL;
     nino_programs programs = { .n = 0 };
-    nino_monitor *m = nino_monitor_create();
-    if (!m || !(reader = nino_mon_reader_create(m)) ||
-        !(be = nino_plan_open(prof, budget, NULL, &e))) {
+    nino_monitor *m = w->out ? nino_monitor_create() : NULL;
+    if ((w->out && (!m || !(reader = nino_mon_reader_create(m)))) ||
+        !(be = nino_plan_open(&w->prof, budget, NULL, &e))) {
         st = e.code ? e.code : nino_fail(&e, NINO_ERR_NOMEM, "plan", "out of memory");
         goto end;
     }
-    nino_plan_set_lister(be, nino_device_program_lister(prof, like, &programs));
+    if (w->out)
+        nino_plan_set_lister(be, nino_device_program_lister(&w->prof, w->like, &programs));
     const nino_stream_params sp = { .backend = be, .monitor = m, .precision = x->precision };
+    x->choice = choice;
+    x->found = found->node;
     if (!(x->stream = nino_stream_create(&sp, &e)))
         st = e.code;
     else
         st = nino_exec_run(x, &e);
-    if (st == NINO_OK && (st = plan_graph_fill(be, &plan, &e)) == NINO_OK) {
-        find_tiling(m, reader, &plan);
-        plan.fits = !plan.budget || plan.peak_bytes <= plan.budget;
-        plan.n_programs = programs.n;
-        plan.programs = programs.list;
-        programs = (nino_programs){ .n = 0 };
-        *out = plan;
+    if (st == NINO_OK) {
+        nino_mem_stat mem;
+        nino_pool_stat(be->pool, &mem);
+        found->flops = be->flops;
+        found->seconds = nino_plan_backend_seconds(be);
+        found->load_bytes = be->load_bytes;
+        found->peak = mem.peak;
+    }
+    if (st == NINO_OK && w->out) {
+        nino_plan plan = { 0 };
+        if ((st = plan_graph_fill(be, &plan, &e)) == NINO_OK) {
+            find_tiling(m, reader, &plan);
+            plan.fits = !plan.budget || plan.peak_bytes <= plan.budget;
+            plan.n_programs = programs.n;
+            plan.programs = programs.list;
+            programs = (nino_programs){ .n = 0 };
+            *w->out = plan;
+        }
     }
 end:
     nino_stream_destroy(&x->stream);
@@ -133,60 +157,199 @@ end:
     return st;
 }
 
+// ---- a fit -------------------------------------------------------------------------------------
+
+struct nino_scheme {
+    nino_plan plan;
+    nino_planned planned;
+    uint64_t budget;
+    double load_rate;
+    struct row {
+        int node;
+        char name[128], what[240];
+    } * rows; // nodes for which something was chosen
+    size_t n_rows;
+};
+
+static nino_status list_rows(nino_scheme *f, const nino_graph *g, nino_error *err)
+{
+    if (!(f->rows = calloc((size_t) g->n_order + 1, sizeof(*f->rows))))
+        return nino_fail(err, NINO_ERR_NOMEM, "plan", "out of memory");
+    for (int k = 0; k < g->n_order && f->planned.fits; k++) {
+        struct row *r = &f->rows[f->n_rows];
+        const nino_gnode *n = &g->nodes[g->order[k]];
+        r->node = g->order[k];
+        snprintf(r->name, sizeof(r->name), "%.40s %.60s", n->id, n->class_type);
+        f->n_rows += nino_planner_what(&f->planned, r->node, r->what, sizeof(r->what));
+    }
+    return NINO_OK;
+}
+
+// Chooses, and walks once more with all that is to be told.
+static nino_status fit_graph(nino_scheme *f, grapher *w, nino_error *err)
+{
+    const nino_walker walker = { .walk = walk_graph,
+                                 .priv = w,
+                                 .profile = &w->prof,
+                                 .n_nodes = w->x->g->n_nodes,
+                                 .may_narrow = nino_exec_may_narrow(w->x, &w->prof) };
+    nino_status st = nino_planner_choose(&walker, f->budget, &f->planned, err);
+    if (st)
+        return st;
+    nino_outcome last = { .node = NULL };
+    w->out = &f->plan;
+    f->load_rate = nino_planner_load_rate(&w->prof);
+    st = walk_graph(w, f->planned.fits ? f->planned.budget : 0, f->planned.choice, &last, err);
+    f->plan.budget = f->budget;
+    if (!f->planned.fits)
+        f->plan.fits = false; // the same run without it: what is missing
+    return st ? st : list_rows(f, w->x->g, err);
+}
+
 // Memory of a device that is not here, as far as it may be used.
 static uint64_t plan_elsewhere(uint64_t has, uint64_t limit)
 {
     return limit && (!has || limit < has) ? limit : has;
 }
 
-nino_status nino_graph_plan(nino_ctx *ctx, nino_graph *g, const char *profile,
-                            const nino_job_options *options, nino_plan *out, nino_error *err)
+nino_scheme *nino_scheme_create(nino_ctx *ctx, nino_graph *g, const char *profile,
+                                const nino_job_options *options, uint64_t budget, nino_error *err)
 {
     nino_job_options o;
     const bool own_device = !profile || !*profile;
     nino_mem_stat mem;
     nino_error e = { 0 };
     nino_status st = NINO_OK;
-    nino_profile prof;
     if (!NINO_TAKE(&o, options, NINO_JOB_OPTIONS_INIT, err))
-        return NINO_ERR_ARG;
-    nino_settings *settings = nino_ctx_settings_with(ctx, &o, err);
-    if (!settings)
-        return NINO_ERR_NOMEM;
+        return NULL;
+    nino_scheme *f = calloc(1, sizeof(*f));
+    nino_settings *settings = f ? nino_ctx_settings_with(ctx, &o, err) : NULL;
+    if (!settings) {
+        if (!f)
+            nino_fail(err, NINO_ERR_NOMEM, "plan", "out of memory");
+        free(f);
+        return NULL;
+    }
     settings->o.no_files = true; // a plan writes nothing, wherever it could
     nino_ctx_enter(ctx, NULL, settings);
     nino_exec x = { .ctx = ctx, .is_plan = true };
+    grapher w = { .x = &x };
     x.precision = nino_precision_of(settings->o.precision);
     x.switched = nino_options_switched(&settings->o);
     if (own_device)
-        prof = nino_ctx_backend(ctx)->profile;
-    else if ((st = nino_profile_load(profile, &prof, &e)))
+        w.prof = nino_ctx_backend(ctx)->profile;
+    else if ((st = nino_profile_load(profile, &w.prof, &e)))
         goto end;
-    prof.gemm = nino_ctx_backend(ctx)->profile.gemm; // as asked for, wherever it is to run
-    prof.has_blas = nino_ctx_backend(ctx)->profile.has_blas;
+    w.prof.gemm = nino_ctx_backend(ctx)->profile.gemm; // as asked for, wherever it is to run
+    w.prof.has_blas = nino_ctx_backend(ctx)->profile.has_blas;
     if (!(x.g = nino_graph_copy(g, &e)) || nino_graph_check(x.g, ctx, plan_graph_first_error, &e)) {
         st = e.code;
         goto end;
     }
-    prof.switched = x.switched;
+    w.prof.switched = x.switched;
     // 0: no limit; a plan of a device that is not here says what it would need
     nino_pool_stat(nino_ctx_backend(ctx)->pool, &mem);
-    const uint64_t budget =
-        own_device ? mem.budget : plan_elsewhere(prof.mem_bytes, nino_ctx_backend(ctx)->mem_limit);
-    const nino_device_info *like = own_device ? &nino_ctx_backend(ctx)->info : NULL;
-    st = plan_graph_walk(&x, &prof, like, budget, out, &e);
-    if (st == NINO_ERR_NOMEM && budget &&
-        (st = plan_graph_walk(&x, &prof, like, 0, out, &e)) == NINO_OK) {
-        out->budget = budget; // the same run without it: what is missing
-        out->fits = false;
-    }
+    f->budget = budget       ? budget
+                : own_device ? mem.budget
+                             : plan_elsewhere(w.prof.mem_bytes, nino_ctx_backend(ctx)->mem_limit);
+    w.like = own_device ? &nino_ctx_backend(ctx)->info : NULL;
+    st = fit_graph(f, &w, &e);
 end:
     nino_graph_destroy(&x.g);
     nino_ctx_leave(ctx);
     nino_settings_destroy(&settings);
-    if (st && err)
-        *err = e;
-    return st;
+    if (st) {
+        nino_scheme_destroy(&f);
+        if (err)
+            *err = e;
+    }
+    return f;
+}
+
+void nino_scheme_destroy(nino_scheme **pf)
+{
+    nino_scheme *f = pf ? *pf : NULL;
+    if (!f)
+        return;
+    nino_plan_release(&f->plan);
+    nino_planned_release(&f->planned);
+    free(f->rows);
+    free(f);
+    *pf = NULL;
+}
+
+const nino_plan *nino_scheme_plan(const nino_scheme *scheme) { return &scheme->plan; }
+
+// Into what the caller has room for.
+static void hand_out(void *out, const void *from, size_t size, size_t most)
+{
+    memcpy(out, from, size < most ? size : most);
+    memcpy(out, &size, sizeof(size));
+}
+
+nino_status nino_scheme_get(const nino_scheme *f, nino_scheme_info *out, nino_error *err)
+{
+    nino_scheme_info i;
+    const nino_planned *p = &f->planned;
+    if (!NINO_TAKE(&i, out, NINO_SCHEME_INFO_INIT, err))
+        return NINO_ERR_ARG;
+    i.budget = f->budget;
+    i.peak_bytes = f->plan.peak_bytes;
+    i.fits = p->fits;
+    i.is_pressed = p->is_pressed;
+    i.seconds = p->fits ? p->cost : 0;
+    i.load_bytes = p->fits ? p->best.load_bytes : 0;
+    i.load_seconds = (double) i.load_bytes / f->load_rate;
+    i.unchosen_seconds = p->fits ? p->plain_cost : 0;
+    i.unlimited_seconds = p->free_cost;
+    i.ways = p->walks;
+    i.least_bytes = p->least;
+    snprintf(i.least_node, sizeof(i.least_node), "%s", p->least_node);
+    snprintf(i.loss, sizeof(i.loss), "%s", p->fits ? nino_planner_loss(p) : "");
+    if (p->fits)
+        nino_planner_why(p, i.why, sizeof(i.why));
+    hand_out(out, &i, out->size, sizeof(i));
+    return NINO_OK;
+}
+
+size_t nino_scheme_choices(const nino_scheme *scheme) { return scheme->n_rows; }
+
+nino_status nino_scheme_choice_get(const nino_scheme *f, size_t k, nino_scheme_choice *out,
+                                   nino_error *err)
+{
+    nino_scheme_choice c;
+    if (!NINO_TAKE(&c, out, NINO_SCHEME_CHOICE_INIT, err))
+        return NINO_ERR_ARG;
+    if (k >= f->n_rows)
+        return nino_fail(err, NINO_ERR_RANGE, "plan", "there are choices for %zu nodes", f->n_rows);
+    const int node = f->rows[k].node;
+    const nino_taken *t = &f->planned.best.node[node].taken;
+    c.node = f->rows[k].name;
+    c.what = f->rows[k].what;
+    c.tile = t->tile;
+    c.rows = t->rows;
+    c.images = t->images;
+    c.chunk = t->chunk;
+    c.is_narrow = t->is_narrow;
+    c.is_newest_first = f->planned.choice[node].evict == NINO_EVICT_NEWEST;
+    hand_out(out, &c, out->size, sizeof(c));
+    return NINO_OK;
+}
+
+nino_status nino_graph_plan(nino_ctx *ctx, nino_graph *g, const char *profile,
+                            const nino_job_options *options, nino_plan *out, nino_error *err)
+{
+    nino_error e = { .code = NINO_OK };
+    nino_scheme *f = nino_scheme_create(ctx, g, profile, options, 0, &e);
+    if (!f) {
+        if (err)
+            *err = e;
+        return e.code;
+    }
+    *out = f->plan;
+    f->plan = (nino_plan){ .n_scopes = 0 };
+    nino_scheme_destroy(&f);
+    return NINO_OK;
 }
 
 void nino_plan_release(nino_plan *p)

@@ -95,6 +95,7 @@ static nino_status need_walk(nino_stream *s, nino_need_walk run, const void *pri
         st = err ? err->code : NINO_ERR_NOMEM;
         goto end;
     }
+    plan->evict = be->evict;
     // The first walk brings the weights in, the second one meets them there, as a second tile does.
     for (int pass = 0; pass < 2 && !st; pass++) {
         nino_pool_reset_peak(plan->pool);
@@ -278,14 +279,16 @@ static bool fits_tile(nino_stream *s, const nino_tile_fit *f, int tile, bool kee
 int nino_vae_fit_tile(nino_stream *s, const nino_tile_fit *f, int least, int most, uint64_t *gather)
 {
     int lo = least, hi = most;
+    // Weights are read once; where no tile leaves them room, or a planner says so, they come and go.
+    bool keeps = !nino_stream_choice(s)->spends;
     uint64_t n = 0;
-    bool keeps = true; // weights are read once; where no tile leaves them room they come and go
     *gather = 0;
     if (least > most)
         return 0;
-    if (fits_tile(s, f, most, true, gather))
+    if (fits_tile(s, f, most, keeps, gather))
         return most;
-    if (!fits_tile(s, f, least, true, gather)) {
+    nino_stream_taken(s)->can_spend = keeps;
+    if (!fits_tile(s, f, least, keeps, gather)) {
         keeps = false;
         if (fits_tile(s, f, most, false, gather))
             return most;

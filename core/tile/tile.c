@@ -16,15 +16,16 @@ typedef nino_tile_job job;
 typedef nino_tile_pass pass;
 
 // ---- one tile --------------------------------------------------------------------------------
-static nino_array *tile_crop(const job *j, int b, nino_tile_rect r)
+static nino_array *tile_crop(const job *j, int b, int n, nino_tile_rect r)
 {
     const int64_t *d = j->in->shape.dim;
     const int64_t w = (int64_t) r.w * j->in_unit, h = (int64_t) r.h * j->in_unit;
     const int64_t x0 = j->in_x + (int64_t) r.x * j->in_unit;
     const int64_t y0 = j->in_y + (int64_t) r.y * j->in_unit;
-    nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(1, h, w, j->in_c));
-    for (int64_t y = 0; a && y < h; y++) {
-        const float *src = nino_array_f32(j->in) + ((b * d[1] + y0 + y) * d[2] + x0) * d[3];
+    nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(n, h, w, j->in_c));
+    for (int64_t y = 0; a && y < n * h; y++) {
+        const int64_t row = (b + y / h) * d[1] + y0 + y % h;
+        const float *src = nino_array_f32(j->in) + (row * d[2] + x0) * d[3];
         float *dst = nino_array_f32(a) + y * w * j->in_c;
         for (int64_t x = 0; x < w; x++) // a fourth channel (alpha) is left out
             memcpy(dst + x * j->in_c, src + x * d[3], (size_t) j->in_c * sizeof(float));
@@ -32,20 +33,21 @@ static nino_array *tile_crop(const job *j, int b, nino_tile_rect r)
     return a;
 }
 
-static nino_tensor *tile_upload(job *j, int b, nino_tile_rect r)
+// Of n pictures from b on.
+static nino_tensor *tile_upload(job *j, int b, int n, nino_tile_rect r)
 {
-    nino_array *a = tile_crop(j, b, r);
+    nino_array *a = tile_crop(j, b, n, r);
     if (!a)
         return nino_stream_fail(j->s, NINO_ERR_NOMEM, j->v->name, "no host memory for a tile");
     nino_tensor *t = nino_upload(j->s, a, nino_stream_act_type(j->s));
     nino_array_unref(&a);
-    j->computed += (uint64_t) r.w * (uint64_t) r.h;
+    j->computed += (uint64_t) r.w * (uint64_t) r.h * (uint64_t) n;
     return t;
 }
 
-static nino_tensor *compute(job *j, int b, nino_tile_rect r)
+static nino_tensor *compute(job *j, int b, int n, nino_tile_rect r)
 {
-    nino_tensor *t = tile_upload(j, b, r);
+    nino_tensor *t = tile_upload(j, b, n, r);
     return j->is_decode ? j->v->decode(j->s, j->v, t) : j->v->encode(j->s, j->v, t);
 }
 
@@ -114,7 +116,7 @@ static nino_tensor *run_tile(job *j, int b, const pass *p, int ix, int iy, nino_
         sides = (ix > 0) | (iy > 0) << 1 | (ix + 1 < p->x.n) << 2 | (iy + 1 < p->y.n) << 3;
     nino_scope_begin(j->s, NINO_EV_TILE, "tile", (uint32_t) j->order, (uint32_t) j->n_tiles);
     (void) nino_pool_take_window_peak(nino_stream_backend(j->s)->pool);
-    nino_tensor *t = compute(j, b, r);
+    nino_tensor *t = compute(j, b, 1, r);
     meter(j, p, ix, iy, t, right, bottom);
     // like ComfyUI, an axis whose feather would not leave a middle is not feathered
     canvas = nino_blend(j->s, canvas, t, r.x * u, r.y * u, feather < r.w * u ? feather : 0,
@@ -180,7 +182,7 @@ static nino_array *run_exact(job *j, int b)
     if (!e.out)
         return nino_stream_fail(j->s, NINO_ERR_NOMEM, j->v->name, "no host memory for the image");
     (void) nino_pool_take_window_peak(nino_stream_backend(j->s)->pool);
-    nino_tensor *z = tile_upload(j, b, (nino_tile_rect){ 0, 0, j->w, j->h });
+    nino_tensor *z = tile_upload(j, b, 1, (nino_tile_rect){ 0, 0, j->w, j->h });
     if (z)
         j->v->decode_bands(j->s, j->v, z, &how);
     if (nino_stream_status(j->s, NULL))
@@ -193,15 +195,15 @@ static nino_array *run_exact(job *j, int b)
 // ---- one image -------------------------------------------------------------------------------
 static bool is_tile_plain(const pass *p) { return p->x.n == 1 && p->y.n == 1; }
 
-// The image as one tile; only one among others is reported as a tile.
-static nino_array *run_plain(job *j, int b, const pass *p)
+// Images from b on as one tile; only one among others is reported as a tile.
+static nino_array *run_plain(job *j, int b, int n, const pass *p)
 {
     const uint64_t start = nino_now_ns();
     const bool is_tile = j->n_tiles > 1;
     if (is_tile)
         nino_scope_begin(j->s, NINO_EV_TILE, "tile", (uint32_t) j->order, (uint32_t) j->n_tiles);
     (void) nino_pool_take_window_peak(nino_stream_backend(j->s)->pool);
-    nino_tensor *t = compute(j, b, (nino_tile_rect){ 0, 0, j->w, j->h });
+    nino_tensor *t = compute(j, b, n, (nino_tile_rect){ 0, 0, j->w, j->h });
     nino_array *a = nino_download(j->s, t, NINO_F32);
     if (is_tile) {
         if (a)
@@ -212,11 +214,11 @@ static nino_array *run_plain(job *j, int b, const pass *p)
     return a;
 }
 
-// One pass over image b: [1,H,W,C], NULL after a failure.
-static nino_array *run_pass(job *j, int b, const pass *p)
+// One pass over image b (of a plain one n of them): [1,H,W,C], NULL after a failure.
+static nino_array *run_pass(job *j, int b, int n, const pass *p)
 {
     if (is_tile_plain(p))
-        return run_plain(j, b, p);
+        return run_plain(j, b, n, p);
     const int64_t h = (int64_t) j->h * j->out_unit, w = (int64_t) j->w * j->out_unit;
     nino_array *right = NULL, *bottom[NINO_TILE_MAX_AXIS] = { NULL };
     nino_tensor *canvas = nino_zeros(j->s, NINO_SHAPE(h, w, j->out_c + 1), NINO_F32);
@@ -230,14 +232,31 @@ static nino_array *run_pass(job *j, int b, const pass *p)
     return a;
 }
 
-static nino_status run_image(job *j, int b, nino_error *err)
+// Clamped to what pixels may be; what no arithmetic should give is an error.
+static nino_status tile_check_values(const job *j, float *v, size_t n, nino_error *err)
 {
-    const size_t n =
+    for (size_t k = 0; k < n; k++) {
+        if (!isfinite(v[k]))
+            return nino_fail_kind(err, NINO_ERR_RANGE, "nan", j->v->name,
+                                  "%s produced values that are not finite in %s arithmetic",
+                                  j->is_decode ? "decoding" : "encoding",
+                                  nino_stream_storage(j->s));
+        if (j->is_decode)
+            v[k] = fminf(fmaxf(v[k], 0), 1);
+    }
+    return NINO_OK;
+}
+
+// Images b ... b + count - 1; only whole ones go together.
+static nino_status run_images(job *j, int b, int count, nino_error *err)
+{
+    const size_t each =
         (size_t) j->h * (size_t) j->w * (size_t) (j->out_unit * j->out_unit) * (size_t) j->out_c;
-    float *dst = nino_array_f32(j->out) + (size_t) b * n;
+    const size_t n = each * (size_t) count;
+    float *dst = nino_array_f32(j->out) + (size_t) b * each;
     j->order = 0;
     for (int i = 0; i < j->n_passes; i++) {
-        nino_array *a = j->is_exact ? run_exact(j, b) : run_pass(j, b, &j->pass[i]);
+        nino_array *a = j->is_exact ? run_exact(j, b) : run_pass(j, b, count, &j->pass[i]);
         if (!a)
             return nino_stream_status(j->s, err);
         const float *src = nino_array_f32(a);
@@ -251,19 +270,11 @@ static nino_status run_image(job *j, int b, nino_error *err)
         return NINO_OK; // there are no values
     for (size_t k = 0; j->n_passes > 1 && k < n; k++)
         dst[k] /= (float) j->n_passes;
-    for (size_t k = 0; k < n; k++) {
-        if (!isfinite(dst[k]))
-            return nino_fail_kind(err, NINO_ERR_RANGE, "nan", j->v->name,
-                                  "%s produced values that are not finite in %s arithmetic",
-                                  j->is_decode ? "decoding" : "encoding",
-                                  nino_stream_storage(j->s));
-        if (j->is_decode)
-            dst[k] = fminf(fmaxf(dst[k], 0), 1);
-    }
-    for (int i = 0; i < j->n_passes && !j->is_exact; i++)
+    const nino_status st = tile_check_values(j, dst, n, err);
+    for (int i = 0; i < j->n_passes && !j->is_exact && !st; i++)
         nino_seam_lines(&j->seam, dst, j->h * j->out_unit, j->w * j->out_unit, j->out_c,
                         &j->pass[i].x, &j->pass[i].y, j->out_unit);
-    return NINO_OK;
+    return st;
 }
 
 // ---- all images ------------------------------------------------------------------------------
@@ -322,6 +333,18 @@ static void tile_fill_report(const job *j, nino_tile_report *r)
     nino_seam_report(&j->seam, area, j->computed, f, nino_stream_monitor(j->s), &r->seam);
 }
 
+// How many whole pictures of a batch go through together: what was chosen for the node.
+static int tile_together(job *j, const nino_tile_params *p, const nino_tile_way *way)
+{
+    const int n = (int) j->in->shape.dim[0], chosen = nino_stream_choice(j->s)->images;
+    nino_taken *t = nino_stream_taken(j->s);
+    if (way->style != NINO_TILE_NEVER || p->one_by_one || n == 1)
+        return 1;
+    t->images_most = n > t->images_most ? n : t->images_most;
+    t->images = chosen > 1 ? (chosen < n ? chosen : n) : 1;
+    return t->images;
+}
+
 static nino_status tile_run_job(job *j, const nino_tile_params *p, nino_tile_report *r,
                                 nino_error *err)
 {
@@ -340,20 +363,23 @@ static nino_status tile_run_job(job *j, const nino_tile_params *p, nino_tile_rep
     way.overlap = way.overlap <= way.tile / 4 ? way.overlap : way.tile / 4;
     way.fallback = is_never ? NINO_TILE_STOCK : NINO_TILE_ALWAYS;
     nino_status st = nino_tile_choose(j, p->exact, &way, r, err);
+    j->images = tile_together(j, p, &way);
     for (int b = 0; b < n && !st;) {
+        const int count = way.style != NINO_TILE_NEVER ? 1 : n - b < j->images ? n - b : j->images;
         const uint64_t computed = j->computed;
         const nino_seam seam = j->seam;
         j->why = nino_monitor_passing(nino_stream_monitor(j->s), r->why);
         st = tile_lay_out(j, &way, err);
-        st = st ? st : run_image(j, b, err);
-        if (st == NINO_ERR_NOMEM && nino_tile_shrink(j, &way, r)) {
+        st = st ? st : run_images(j, b, count, err);
+        if (st == NINO_ERR_NOMEM && (count > 1 || nino_tile_shrink(j, &way, r))) {
+            j->images = 1;
             nino_stream_clear_error(j->s);
             j->computed = computed; // the failed attempt is not part of the result
             j->seam = seam;
             st = NINO_OK;
             continue;
         }
-        b++;
+        b += count;
     }
     if (!st)
         tile_fill_report(j, r);

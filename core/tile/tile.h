@@ -42,6 +42,7 @@ typedef struct nino_tile_params {
     bool
         exact; // where there would be tiles, as EXACT, with bands of at most `tile` rows, if the VAE
                // can; else tiles, with a warning
+    bool one_by_one; // pictures of a batch and latent frames of a clip never go through together
 } nino_tile_params;
 
 typedef struct nino_seam_result {

@@ -143,10 +143,31 @@ static nino_status choose_style(nino_tile_job *j, bool has_budget, nino_tile_way
     return NINO_OK;
 }
 
+// What became of the tiles, for who planned them. asked: 0: the whole was, else tiles of that side.
+static void tile_tell(nino_tile_job *j, const nino_tile_way *w, int asked, bool is_other_style,
+                      bool can_be_exact)
+{
+    const int f = j->v->factor;
+    nino_taken *t = nino_stream_taken(j->s);
+    const bool is_whole = w->style == NINO_TILE_ALWAYS && w->tile >= j->w && w->tile >= j->h;
+    if (w->style == NINO_TILE_NEVER || (is_whole && !asked) ||
+        (asked && w->tile >= asked && !is_other_style))
+        return;
+    t->tile = w->tile * f;
+    t->tile_most = (asked ? asked : j->w > j->h ? j->w : j->h) * f;
+    t->is_exact = w->style == NINO_TILE_EXACT;
+    t->is_tiled = !t->is_exact;
+    t->can_be_exact = can_be_exact && t->is_tiled;
+}
+
 nino_status nino_tile_choose(nino_tile_job *j, bool exact, nino_tile_way *w, nino_tile_report *r,
                              nino_error *err)
 {
     const bool can = j->is_decode && j->v->decode_bands;
+    const bool is_asked = w->style != NINO_TILE_AUTO && w->style != NINO_TILE_NEVER;
+    const nino_choice *chosen = nino_stream_choice(j->s);
+    const int asked = w->tile;
+    const nino_tile_style style = w->style;
     nino_mem_stat m;
     nino_pool_stat(nino_stream_backend(j->s)->pool, &m);
     const bool has_budget =
@@ -159,6 +180,11 @@ nino_status nino_tile_choose(nino_tile_job *j, bool exact, nino_tile_way *w, nin
     const nino_status st = choose_style(j, has_budget, w, r, err);
     if (st)
         return st;
+    const bool may_be_exact = can && !is_asked && !exact; // it was to be whole
+    exact = exact || (may_be_exact && chosen->is_exact);
+    if (w->style != NINO_TILE_NEVER && chosen->tile && chosen->tile / j->v->factor < w->tile)
+        w->tile = chosen->tile / j->v->factor > NINO_TILE_LEAST ? chosen->tile / j->v->factor
+                                                                : NINO_TILE_LEAST;
     if (w->style != NINO_TILE_NEVER && exact && can)
         w->style = NINO_TILE_EXACT;
     else if (w->style != NINO_TILE_NEVER && exact)
@@ -169,6 +195,7 @@ nino_status nino_tile_choose(nino_tile_job *j, bool exact, nino_tile_way *w, nin
         nino_tile_fit_way(
             j->s, &(nino_tile_fit){ .v = j->v, .is_decode = j->is_decode, .h = j->h, .w = j->w }, w,
             r);
+    tile_tell(j, w, is_asked ? asked : 0, w->style != style, may_be_exact);
     if (!nino_stream_is_plan(j->s) && (m.budget || w->style != NINO_TILE_NEVER))
         nino_logf(nino_stream_backend(j->s)->log, NINO_LOG_INFO, "%s: %s", j->v->name, r->why);
     return NINO_OK;

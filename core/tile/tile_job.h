@@ -23,6 +23,7 @@ typedef struct nino_tile_job {
     int n_passes, n_tiles, order;
     bool is_stock;          // blending: every side of every tile is feathered
     bool is_exact, on_host; // bands of rows; their maps wait on the host
+    int images;             // whole pictures that go through together
     uint64_t computed;
     uint32_t why; // the report's, as a name of the monitor
     nino_seam seam;

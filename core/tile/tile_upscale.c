@@ -237,17 +237,31 @@ static int upscale_choose_side(const job *j)
     nino_backend *be = nino_stream_backend(j->s);
     uint64_t gather = 0;
     nino_mem_stat m;
+    const nino_choice *chosen = nino_stream_choice(j->s);
+    int first = 0;
+    while (chosen->tile && first < n - 1 && sides[first] > chosen->tile)
+        first++;
     nino_pool_stat(be->pool, &m);
     if (!m.budget)
-        return 0;
-    for (int i = 0; i < 2 * n; i++) {
-        if (!fits_side(j, sides[i % n], i < n, &gather))
-            continue;
-        if (gather)
-            (void) nino_backend_gather(be, gather, NULL);
-        return i % n;
-    }
+        return first;
+    for (int keeps = !chosen->spends; keeps >= 0; keeps--)
+        for (int i = first; i < n; i++) {
+            if (!fits_side(j, sides[i], keeps, &gather))
+                continue;
+            if (gather)
+                (void) nino_backend_gather(be, gather, NULL);
+            nino_stream_taken(j->s)->can_spend = keeps && i > first;
+            return i;
+        }
     return n - 1;
+}
+
+static void upscale_take(const job *j, int i)
+{
+    nino_taken *t = nino_stream_taken(j->s);
+    t->tile = i ? sides[i] : 0;
+    t->tile_most = i ? sides[0] : 0;
+    t->is_tiled = i > 0;
 }
 
 static nino_status upscale_lay_out(job *j, int side, nino_error *err)
@@ -293,6 +307,7 @@ static nino_status upscale_run_all(job *j, nino_tile_report *r, nino_error *err)
     const int last = sizeof(sides) / sizeof(sides[0]) - 1, n = (int) j->in->shape.dim[0];
     int i = upscale_choose_side(j);
     nino_status st = NINO_OK;
+    upscale_take(j, i);
     upscale_say(j, r, i, false);
     for (int b = 0; b < n && !st;) {
         const uint64_t computed = j->computed;

@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/time.h"
+#include "core/base/vars.h"
 #include "core/op/backend.h"
 #include "core/tile/tile_way.h"
 
@@ -189,17 +190,18 @@ static nino_array *end_piece(job *j, nino_tensor *y, int64_t i, int64_t n, int64
 // all of them where clips are not to be streamed.
 static void cut_piece(const job *j, bool is_whole, int64_t i, int64_t *first, int64_t *n)
 {
-    const int64_t tc = j->is_decode ? nino_vae_piece(j->v, true) : j->v->time_factor;
+    const int64_t tc = j->is_decode ? j->piece : j->v->time_factor;
     const int64_t lead = j->is_decode || j->v->pads_end ? tc : 1; // of the clip's first piece
     *first = i ? lead + (i - 1) * tc : 0;
     *n = i ? tc : lead;
     *n = is_whole || *first + *n > j->n_in ? j->n_in - *first : *n;
 }
 
-// Causal: a latent frame at a time, or what memory.chunk_size says; a whole clip gives the same bits.
+// Causal: a latent frame at a time, or as many as memory.chunk_size says or the planner chose; what
+// they give does not depend on it.
 static nino_status stream_tile(job *j, int ix, int iy, nino_error *err)
 {
-    const int64_t tc = j->v->time_factor, step = j->is_decode ? nino_vae_piece(j->v, true) : tc;
+    const int64_t tc = j->v->time_factor, step = j->is_decode ? j->piece : tc;
     const bool is_whole = !nino_acts(&nino_stream_backend(j->s)->profile, NINO_POLICY_STREAMING);
     const int64_t pieces = is_whole ? 1 : 1 + (j->n_in - 1) / step;
     nino_status st = NINO_OK;
@@ -440,6 +442,9 @@ static nino_status video_tiles_choose(job *j, nino_tile_way *w, nino_tile_report
     }
     if (w->style != NINO_TILE_NEVER && j->p->tile.exact)
         nino_tile_warn_inexact(j->s, j->v);
+    const int most = nino_stream_choice(j->s)->tile / j->v->factor;
+    if (w->style != NINO_TILE_NEVER && most && most < w->tile)
+        w->tile = most > NINO_TILE_LEAST ? most : NINO_TILE_LEAST;
     if (w->style != NINO_TILE_NEVER && budget)
         nino_tile_fit_way(j->s, &fit, w, r);
     return NINO_OK;
@@ -448,6 +453,10 @@ static nino_status video_tiles_choose(job *j, nino_tile_way *w, nino_tile_report
 // The device had less room than plan knew of: the next smaller way, false when there is none.
 static bool video_tiles_shrink(job *j, nino_tile_way *w, nino_tile_report *r)
 {
+    if (j->piece > 1) {
+        j->piece = 1;
+        return true;
+    }
     if (w->style == NINO_TILE_NEVER)
         w->style = w->fallback;
     else if (w->tile / 2 >= nino_tile_least(NINO_TILE_ALWAYS, w->overlap))
@@ -475,6 +484,26 @@ static void video_tiles_fill_report(const job *j, nino_tile_report *r)
     nino_seam_report(&j->seam, area, j->computed, f, nino_stream_monitor(j->s), &r->seam);
 }
 
+// What was chosen for the node, and what of it there was to choose. asked: a tile's side, 0: none.
+static void video_tiles_take(job *j, const nino_tile_way *w, int asked)
+{
+    nino_taken *t = nino_stream_taken(j->s);
+    const int f = j->v->factor, chunk = nino_stream_choice(j->s)->chunk;
+    const bool is_set = strcmp(nino_vars_get()->chunk_size, "auto") != 0;
+    j->piece = nino_vae_piece(j->v, j->is_decode);
+    if (!is_set && j->is_decode && j->v->decode_next && j->n_in > 2 && !j->p->tile.one_by_one) {
+        t->chunk_most = (int) j->n_in;
+        j->piece = chunk > 1 ? (chunk < t->chunk_most ? chunk : t->chunk_most) : 1;
+        t->chunk = (int) j->piece;
+    }
+    const bool is_whole = w->tile >= j->w && w->tile >= j->h;
+    if (w->style == NINO_TILE_NEVER || is_whole || (asked && w->tile >= asked))
+        return;
+    t->tile = w->tile * f;
+    t->tile_most = (asked ? asked : j->w > j->h ? j->w : j->h) * f;
+    t->is_tiled = true;
+}
+
 nino_status nino_video_job_run(job *j, nino_tile_report *r, nino_error *err)
 {
     const int f = j->v->factor;
@@ -488,7 +517,10 @@ nino_status nino_video_job_run(job *j, nino_tile_report *r, nino_error *err)
                          "a tile of %d pixels is below %d, or the overlap %d is negative",
                          j->p->tile.tile, NINO_TILE_LEAST * f, j->p->tile.overlap);
     way.overlap = way.overlap <= way.tile / 4 ? way.overlap : way.tile / 4;
+    const bool is_asked = way.style != NINO_TILE_AUTO && !is_never;
+    const int asked = way.tile;
     nino_status st = video_tiles_choose(j, &way, r, err);
+    video_tiles_take(j, &way, is_asked ? asked : 0);
     if (st)
         return st;
     for (;;) {

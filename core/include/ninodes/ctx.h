@@ -59,7 +59,8 @@ typedef struct nino_ctx_params {
 
 // Opens a device. params may be NULL and need not outlive the call. Returns NULL and fills *err:
 // NINO_ERR_UNKNOWN (no such device or engine), NINO_ERR_UNSUPPORTED (CLBlast is not there), NINO_ERR_DEVICE (it failed; kind "none": no device was named
-// and OpenCL has none that can be used), NINO_ERR_NOMEM, NINO_ERR_ARG.
+// and OpenCL has none that can be used), NINO_ERR_FORMAT (kind "settings": nino_settings_problem()),
+// NINO_ERR_NOMEM, NINO_ERR_ARG.
 NINO_API nino_ctx *nino_ctx_create(const nino_ctx_params *params, nino_error *err);
 // Waits for its jobs. The job objects may live on: their events and results can still be read.
 NINO_API void nino_ctx_destroy(nino_ctx **ctx);

@@ -146,4 +146,59 @@ NINO_API nino_status nino_graph_plan(nino_ctx *ctx, nino_graph *g, const char *p
                                      nino_error *err);
 NINO_API void nino_plan_release(nino_plan *p);
 
+// A plan within a memory budget, with what a run would choose there: tiles, batches, pieces of clips,
+// precision, the order in which weights leave. Thread-safety: one thread at a time.
+typedef struct nino_scheme nino_scheme;
+
+// As nino_graph_plan(); budget: bytes of device memory, 0: what the context has. Where nothing fits
+// it is made all the same and says how much would do. NULL: *err.
+NINO_API nino_scheme *nino_scheme_create(nino_ctx *ctx, nino_graph *g, const char *profile,
+                                         const nino_job_options *options, uint64_t budget,
+                                         nino_error *err);
+NINO_API void nino_scheme_destroy(nino_scheme **scheme);
+// Owned by the scheme. Of a graph that does not fit: as it would be without a budget.
+NINO_API const nino_plan *nino_scheme_plan(const nino_scheme *scheme);
+
+#define NINO_SCHEME_INFO_INIT .size = sizeof(nino_scheme_info)
+typedef struct nino_scheme_info {
+    // Set by NINO_SCHEME_INFO_INIT, before the library fills one.
+    size_t size;
+    uint64_t budget, peak_bytes;
+    bool fits;
+    // The budget makes a difference: something is tiled, split or read again.
+    bool is_pressed;
+    // Predicted: all of it; of that bringing weights in; without choosing; without a budget (0: the
+    // same).
+    double seconds, load_seconds, unchosen_seconds, unlimited_seconds;
+    // Of weights that are brought in, some of them again and again.
+    uint64_t load_bytes;
+    // Ways that were compared.
+    int ways;
+    // Where it does not fit: the least budget, and the node that needs it ("8 VAEDecode"); 0: more
+    // memory would not help, or it fits.
+    uint64_t least_bytes;
+    char least_node[160];
+    // What it loses against the same without a budget: "nothing", "rounding", "tiles are blended".
+    char loss[64];
+    // Why it is done so.
+    char why[160];
+} nino_scheme_info;
+NINO_API nino_status nino_scheme_get(const nino_scheme *scheme, nino_scheme_info *out,
+                                     nino_error *err);
+
+#define NINO_SCHEME_CHOICE_INIT .size = sizeof(nino_scheme_choice)
+// What was chosen for a node.
+typedef struct nino_scheme_choice {
+    size_t size;
+    // Owned by the scheme: "8 VAEDecode", "tiles of 512 pixels".
+    const char *node, *what;
+    // 0: there was nothing to choose. Pixels; conditionings, pictures and latent frames at once.
+    int tile, rows, images, chunk;
+    bool is_narrow, is_newest_first;
+} nino_scheme_choice;
+// Nodes for which something was chosen, or had to be.
+NINO_API size_t nino_scheme_choices(const nino_scheme *scheme);
+NINO_API nino_status nino_scheme_choice_get(const nino_scheme *scheme, size_t i,
+                                            nino_scheme_choice *out, nino_error *err);
+
 NINO_END

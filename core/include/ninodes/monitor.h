@@ -82,6 +82,9 @@ typedef enum nino_event_kind {
     // is told these first; nino_stats_add() takes them. Their time is 0, and what is in them is
     // between the two ends of one version.
     NINO_EV_SUM = 27,
+    // What the planner has chosen for a node before the run: u.choice. The name says it, and why:
+    // "8 VAEDecode: tiles of 512 pixels (least predicted time of 9 ways: 3.1 s, ...)".
+    NINO_EV_CHOICE = 28,
 } nino_event_kind;
 
 #define NINO_STAGE_COMPILE "compile "
@@ -286,6 +289,13 @@ typedef struct nino_event {
         struct {
             uint64_t load_ns; // waiting for weights from files
         } once;
+        struct {
+            // Predicted of the whole run, weights included: as chosen, as it would be without
+            // choosing, and without a budget (0: the same).
+            double seconds, unchosen, unlimited;
+            // Ways that were compared.
+            uint32_t walks;
+        } choice;
         uint64_t lost;
         uint64_t sum[5];
         uint64_t pad[5];

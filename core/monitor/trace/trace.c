@@ -419,6 +419,7 @@ void nino_trace_add(nino_trace *t, const nino_event *ev, size_t n,
         case NINO_EV_HOST: trace_sample(t, e); break;
         case NINO_EV_MESSAGE:
         case NINO_EV_OUTPUT:
+        case NINO_EV_CHOICE:
         case NINO_EV_NOTE: trace_mark(t, e, TID_MESSAGE, name(priv, e->name)); break;
         case NINO_EV_TILE_INFO:
             trace_mark_why(t, e, TID_MESSAGE, "tile", name(priv, e->name));

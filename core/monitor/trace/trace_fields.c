@@ -68,6 +68,10 @@ const nino_trace_field nino_trace_fields[] = {
     { NINO_EV_CLIP, NINO_TRACE_U32, AT(u.clip.n_borders), false, "borders" },
     { NINO_EV_CLIP, NINO_TRACE_U64, AT(u.clip.ns), false, "ns" },
     { NINO_EV_ONCE, NINO_TRACE_U64, AT(u.once.load_ns), false, "load_ns" },
+    { NINO_EV_CHOICE, NINO_TRACE_F64, AT(u.choice.seconds), false, "seconds" },
+    { NINO_EV_CHOICE, NINO_TRACE_F64, AT(u.choice.unchosen), false, "unchosen" },
+    { NINO_EV_CHOICE, NINO_TRACE_F64, AT(u.choice.unlimited), false, "unlimited" },
+    { NINO_EV_CHOICE, NINO_TRACE_U32, AT(u.choice.walks), false, "ways" },
     { NINO_EV_CACHE, NINO_TRACE_U8, AT(sub), false, "cache" },
     { NINO_EV_CACHE, NINO_TRACE_U32, AT(u.scope.arg0), false, "hit" },
     { NINO_EV_CACHE, NINO_TRACE_U32, AT(u.scope.arg1), false, "by_driver" },
@@ -110,6 +114,7 @@ const char *nino_trace_kind_name(uint8_t kind)
     case NINO_EV_CLIP: return "clip";
     case NINO_EV_NOTE: return "note";
     case NINO_EV_ONCE: return "once";
+    case NINO_EV_CHOICE: return "choice";
     default: return "";
     }
 }

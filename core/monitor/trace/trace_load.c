@@ -285,7 +285,7 @@ static void point(loader *l, const nino_json *e, const nino_json *args, uint64_t
         nino_trace_set(&ev, f, v);
     }
     if (ev.kind == NINO_EV_MESSAGE || ev.kind == NINO_EV_OUTPUT || ev.kind == NINO_EV_CEILINGS ||
-        ev.kind == NINO_EV_CACHE || ev.kind == NINO_EV_NOTE)
+        ev.kind == NINO_EV_CACHE || ev.kind == NINO_EV_NOTE || ev.kind == NINO_EV_CHOICE)
         ev.name = trace_load_intern(l, nino_json_str(nino_json_get(e, "name")));
     l->has_memory = l->has_memory || ev.kind == NINO_EV_MEM;
     nino_trace_batch_add(&l->batch, ev);

@@ -250,34 +250,6 @@ NINO_NODE(pass_clear, "easy clearCacheAll", "easy clearCacheAll", "EasyUse/Logic
           "Forgets results elsewhere", NINO_INPUTS(NINO_PORT(anything, ANY)),
           NINO_OUTPUTS(NINO_PORT(output, ANY)), .is_output = true, NINO_RUN(EXT_PASS(MEMORY)));
 
-typedef struct purge_params {
-    bool purge_cache;
-    bool purge_models;
-} purge_params;
-
-NINO_NODE(pass_purge, "LayerUtility: PurgeVRAM", "LayerUtility: PurgeVRAM", "LayerUtility/SystemIO",
-          "Frees memory elsewhere", NINO_INPUTS(NINO_PORT(anything, ANY)), NINO_NO_OUTPUTS,
-          NINO_PARAMS(purge_params,
-                      NINO_P_BOOL(purge_params, purge_cache, true, .label = "Purge cache",
-                                  .help = "Accepted for compatibility, nothing here depends on it",
-                                  .is_inert = true),
-                      NINO_P_BOOL(purge_params, purge_models, true, .label = "Purge models",
-                                  .help = "Accepted for compatibility, nothing here depends on it",
-                                  .is_inert = true)),
-          .is_output = true, NINO_RUN(EXT_PASS(MEMORY)));
-
-NINO_NODE(pass_purge2, "LayerUtility: PurgeVRAM V2", "LayerUtility: PurgeVRAM V2",
-          "LayerUtility/SystemIO", "Frees memory elsewhere", NINO_INPUTS(NINO_PORT(anything, ANY)),
-          NINO_OUTPUTS(NINO_PORT(any, ANY)),
-          NINO_PARAMS(purge_params,
-                      NINO_P_BOOL(purge_params, purge_cache, true, .label = "Purge cache",
-                                  .help = "Accepted for compatibility, nothing here depends on it",
-                                  .is_inert = true),
-                      NINO_P_BOOL(purge_params, purge_models, true, .label = "Purge models",
-                                  .help = "Accepted for compatibility, nothing here depends on it",
-                                  .is_inert = true)),
-          .is_output = true, NINO_RUN(EXT_PASS(MEMORY)));
-
 NINO_NODE(pass_stop, "mxStop", "Stop", "utils/mxToolkit", "Stops the queue of an editor",
           NINO_INPUTS(NINO_PORT(In, ANY)), NINO_OUTPUTS(NINO_PORT(Out, ANY)),
           NINO_RUN(EXT_PASS("a run is stopped by the program")));
@@ -342,41 +314,3 @@ NINO_NODE(pass_to_device, "ImageToDevice+", "Image To Device", "essentials/image
                                   .help = "Accepted for compatibility, nothing here depends on it",
                                   .is_inert = true)),
           NINO_RUN(EXT_PASS("images are where they are needed")));
-
-// ---- VRAM_Debug: its outputs have another order, and it counts -------------------------------
-
-typedef struct debug_params {
-    bool empty_cache;
-    bool gc_collect;
-    bool unload_all_models;
-} debug_params;
-
-static nino_status vram_debug_run(nino_run *r, nino_error *err)
-{
-    const int64_t bytes = (int64_t) nino_mem_available();
-    for (int i = 0; i < 3; i++)
-        nino_ext_give(r, i, r->in[i]);
-    const nino_status st = nino_out_int(r, 3, bytes, err);
-    return st ? st : nino_out_int(r, 4, bytes, err);
-}
-
-NINO_NODE(vram_debug, "VRAM_Debug", "VRAM Debug", "KJNodes/memory",
-          "Frees memory elsewhere; tells how much there is",
-          NINO_INPUTS(NINO_PORT(any_input, ANY, .optional = true),
-                      NINO_PORT(image_pass, IMAGE, .optional = true),
-                      NINO_PORT(model_pass, MODEL, .optional = true)),
-          NINO_OUTPUTS(NINO_PORT(any_output, ANY), NINO_PORT(image_pass, IMAGE),
-                       NINO_PORT(model_pass, MODEL), NINO_PORT(freemem_before, INT),
-                       NINO_PORT(freemem_after, INT)),
-          NINO_PARAMS(debug_params,
-                      NINO_P_BOOL(debug_params, empty_cache, true, .label = "Empty cache",
-                                  .help = "Accepted for compatibility, nothing here depends on it",
-                                  .is_inert = true),
-                      NINO_P_BOOL(debug_params, gc_collect, true, .label = "Gc collect",
-                                  .help = "Accepted for compatibility, nothing here depends on it",
-                                  .is_inert = true),
-                      NINO_P_BOOL(debug_params, unload_all_models, false,
-                                  .label = "Unload all models",
-                                  .help = "Accepted for compatibility, nothing here depends on it",
-                                  .is_inert = true)),
-          NINO_RUN(vram_debug_run, .is_volatile = true, .no_effect = MEMORY));

@@ -269,6 +269,12 @@ static nino_precision rocm_precision(const void *params)
     return p->compatibility_mode ? NINO_PREC_AUTO : of[p->precision_mode];
 }
 
+static bool rocm_is_fixed(const void *params)
+{
+    const rocm_params *p = params;
+    return !p->use_rocm_optimizations && !p->compatibility_mode;
+}
+
 // "auto": chunks only for clips that are too much at once, by what the plan says, and for VAEs that
 // need them.
 static bool fits_whole(const nino_run *r)
@@ -293,7 +299,8 @@ static nino_status vae_nodes_rocm_run(nino_run *r, nino_error *err)
     nino_video_params v = { .tile = { .style = NINO_TILE_AUTO,
                                       .tile = (int) p->tile_size,
                                       .overlap = (int) (p->overlap > most ? most : p->overlap),
-                                      .exact = p->exact_tiles } };
+                                      .exact = p->exact_tiles,
+                                      .one_by_one = !p->batch_optimization } };
     v.repeat_last = p->last_frame_fix;
     if (p->enable_temporal_tiling == 1 || (p->enable_temporal_tiling == 0 && !fits_whole(r))) {
         v.chunk = (int) p->temporal_chunk_size;
@@ -325,13 +332,16 @@ NINO_NODE(
         NINO_P_INT(rocm_params, overlap, 96, 32, 512, 16, .label = "Overlap", .unit = "px",
                    .help = "Pixels that neighbouring tiles share, at most a quarter of the tile"),
         NINO_P_BOOL(rocm_params, use_rocm_optimizations, true, .label = "Optimised",
-                    .is_inert = true, .help = "No effect: the fastest kernels are always used"),
+                    .help = "Lets the planner choose for this node before the run: tiles, pictures "
+                            "and frames at once, precision, which weights make room. Off: the "
+                            "largest tiles that fit, one picture and one latent frame at a time"),
         NINO_P_ENUM(
             rocm_params, precision_mode, NINO_WORDS("auto", "fp32", "fp16", "bf16", "mixed"), 0,
             .label = "Precision",
             .help = "How numbers are stored between operations; auto asks the device profile"),
-        NINO_P_BOOL(rocm_params, batch_optimization, true, .label = "Batching", .is_inert = true,
-                    .help = "No effect: it never had one"),
+        NINO_P_BOOL(rocm_params, batch_optimization, true, .label = "Batching",
+                    .help = "As many whole pictures of a batch, and latent frames of a clip, go "
+                            "through together as the plan finds fastest. Off: one at a time"),
         NINO_P_BOOL(rocm_params, compatibility_mode, false, .label = "As VAEDecode",
                     .optional = true,
                     .help = "Decodes exactly as VAEDecode does, without these tile sizes"),
@@ -356,7 +366,8 @@ NINO_NODE(
                 { NINO_WORDS(FIRST_FIVE, "-i", "-b"), "1.0.13" },
                 { NINO_WORDS(FIRST_FIVE, "-b", "-b", "-b"), "1.0.9" },
                 { NINO_WORDS(FIRST_FIVE), "1.0.0" }),
-    NINO_RUN(vae_nodes_rocm_run, .precision = rocm_precision, .items = NINO_ITEMS_SHARED));
+    NINO_RUN(vae_nodes_rocm_run, .precision = rocm_precision, .is_fixed = rocm_is_fixed,
+             .items = NINO_ITEMS_SHARED));
 
 // ---- ROCMOptimizedVAEDecodeTiled -------------------------------------------------------------
 

@@ -308,6 +308,7 @@ NINO_NODE(rocm_vae_monitor, "ROCMVAEPerformanceMonitor", "ROCm VAE Performance M
 
 typedef struct memory_params {
     int64_t optimization_level, cleanup_frequency;
+    double memory_threshold;
     bool enable_gc, clear_cache;
 } memory_params;
 
@@ -409,6 +410,22 @@ static void print_hints(nino_run *r, const memory_params *p, nino_buf *b)
                          "quantised model would leave room\n");
 }
 
+// Whether this is one of the runs in which it frees, and enough is in use; else what is said instead.
+static bool is_due(nino_run *r, const memory_params *p, const nino_mem_stat *m, nino_buf *b)
+{
+    nino_backend *be = nino_stream_backend(r->stream);
+    const uint64_t turn = be->n_cleanups++ % (uint64_t) p->cleanup_frequency;
+    const double share = m->budget ? (double) m->in_use / (double) m->budget : 1;
+    if (turn)
+        nino_buf_addf(b,
+                      "nothing freed: run %" PRIu64 " of %" PRId64 ", the first of which frees\n",
+                      turn + 1, p->cleanup_frequency);
+    else if (share < p->memory_threshold)
+        nino_buf_addf(b, "nothing freed: %.1f %% of the budget is in use, it is to be %.1f %%\n",
+                      100 * share, 100 * p->memory_threshold);
+    return !turn && share >= p->memory_threshold;
+}
+
 static nino_status memory_run(nino_run *r, nino_error *err)
 {
     const memory_params *p = r->params;
@@ -424,7 +441,8 @@ static nino_status memory_run(nino_run *r, nino_error *err)
     nino_pool_stat(pool, &m);
     rocm_monitor_print_memory(&text[0], "before", &m);
     nino_services_of(r->ctx)->each_object(r->ctx, add_loaded, &loaded);
-    free_memory(r, p, loaded.n, &text[1]);
+    if (is_due(r, p, &m, &text[1]))
+        free_memory(r, p, loaded.n, &text[1]);
     nino_pool_stat(pool, &m);
     rocm_monitor_print_memory(&text[0], "after", &m);
     print_hints(r, p, &text[2]);
@@ -447,7 +465,13 @@ NINO_NODE(
         NINO_P_BOOL(memory_params, clear_cache, true, .label = "Device memory",
                     .help = "Gives unused memory back to the driver"),
         NINO_P_INT(memory_params, cleanup_frequency, 10, 1, 100, 1, .label = "Every n runs",
-                   .is_inert = true, .help = "No effect: it frees every time it runs")),
+                   .help =
+                       "It frees in the first of so many runs; in the others it only tells. Runs "
+                       "of a program are counted, or of a worker: a command has one"),
+        NINO_P_FLOAT(memory_params, memory_threshold, 0, 0, 1, 0.05, .label = "From a share of",
+                     .optional = true,
+                     .help = "It frees when at least this share of the memory budget is in use")),
     .is_output = true,
-    NINO_ORDERS({ NINO_WORDS("-e", "-b", "-b", "-b", "-b", "-f", "cleanup_frequency"), "1.0.9" }),
+    NINO_ORDERS({ NINO_WORDS("-e", "-b", "-b", "-b", "-b", "memory_threshold", "cleanup_frequency"),
+                  "1.0.9" }),
     NINO_RUN(memory_run, .is_volatile = true));

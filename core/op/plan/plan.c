@@ -199,14 +199,16 @@ double nino_plan_backend_seconds(const nino_backend *be) { return ((const plan *
 
 nino_plan_mark nino_plan_backend_mark(const nino_backend *be)
 {
-    return (nino_plan_mark){ be->flops, be->bytes, ((const plan *) be)->seconds, be->n_ops };
+    return (nino_plan_mark){ be->flops, be->bytes, ((const plan *) be)->seconds, be->n_ops,
+                             be->load_bytes };
 }
 
 nino_plan_mark nino_plan_mark_since(const nino_backend *be, const nino_plan_mark *before)
 {
     const nino_plan_mark now = nino_plan_backend_mark(be);
     return (nino_plan_mark){ now.flops - before->flops, now.bytes - before->bytes,
-                             now.seconds - before->seconds, now.kernels - before->kernels };
+                             now.seconds - before->seconds, now.kernels - before->kernels,
+                             now.load_bytes - before->load_bytes };
 }
 
 void nino_plan_backend_repeat(nino_backend *be, const nino_plan_mark *work)
@@ -214,5 +216,6 @@ void nino_plan_backend_repeat(nino_backend *be, const nino_plan_mark *work)
     be->flops += work->flops;
     be->bytes += work->bytes;
     be->n_ops += work->kernels;
+    be->load_bytes += work->load_bytes;
     plan_count(plan_of(be), work);
 }

@@ -18,6 +18,7 @@ double nino_plan_backend_seconds(const nino_backend *be);
 typedef struct nino_plan_mark {
     double flops, bytes, seconds;
     uint64_t kernels;
+    uint64_t load_bytes; // of weights that came in; work with some is not the same each time
 } nino_plan_mark;
 nino_plan_mark nino_plan_backend_mark(const nino_backend *be);
 nino_plan_mark nino_plan_mark_since(const nino_backend *be, const nino_plan_mark *before);

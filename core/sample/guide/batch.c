@@ -237,14 +237,15 @@ static nino_guide_walk *walk_of(nino_guide_run *r, nino_guide_feed *f)
 }
 
 // Under plan nothing but the network is walked, twice a batch (the first brings the weights in);
-// further evaluations cost what the second did.
+// further evaluations cost what the second did. Where weights came in then as well, what is walked
+// counts until it is the same twice.
 static void batch_walk(nino_guide_run *r, nino_guide_feed *f)
 {
     nino_backend *be = nino_stream_backend(r->s);
     nino_guide_walk *w = walk_of(r, f);
     if (!w)
         return;
-    if (w->n > 1) {
+    if (w->n > 1 && (!w->cost.load_bytes || w->even > 1)) {
         nino_plan_backend_repeat(be, &w->cost);
         return;
     }
@@ -252,7 +253,9 @@ static void batch_walk(nino_guide_run *r, nino_guide_feed *f)
     nino_tensor *x = nino_zeros(r->s, nino_guide_tile_shape(r, f->use[0], f->n, r->channels),
                                 nino_stream_act_type(r->s));
     nino_unref(batch_forward(r, f, x, 0));
-    w->cost = nino_plan_mark_since(be, &before);
+    const nino_plan_mark cost = nino_plan_mark_since(be, &before);
+    w->even = cost.load_bytes == w->cost.load_bytes ? w->even + 1 : 0;
+    w->cost = cost;
     w->n++;
 }
 
@@ -466,10 +469,13 @@ int nino_guide_choose(nino_guide_run *r, nino_guide_piece *p, int n)
             memmove(&p[same + 1], &p[same], (size_t) (i - same) * sizeof(*p));
             p[same++] = t;
         }
-    for (int parts = 1; parts <= same; parts++) {
-        const int k = same / parts;
-        if (k == 1 || batch_fits(r, p, k))
-            return k;
-    }
-    return 1;
+    // What was chosen for the node was tried by a plan; else as many as fit with their weights.
+    const int chosen = nino_stream_choice(r->s)->rows;
+    int k = chosen && chosen < same ? chosen : same;
+    for (int parts = 1; !chosen && k > 1 && !batch_fits(r, p, k);)
+        k = same / ++parts;
+    nino_taken *t = nino_stream_taken(r->s);
+    t->rows = k > t->rows ? k : t->rows;
+    t->rows_most = same > t->rows_most ? same : t->rows_most;
+    return k;
 }

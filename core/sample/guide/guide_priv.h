@@ -59,8 +59,8 @@ typedef struct nino_guide_way {
 
 typedef struct nino_guide_walk { // under plan: how often a way was walked
     nino_guide_way way;
-    int n;
-    nino_plan_mark cost;
+    int n, even;         // even: of these the last ones brought as many weights in as each other
+    nino_plan_mark cost; // of the last one
 } nino_guide_walk;
 
 // Entries of one batch as the network takes them; stays on the device for the whole run.

@@ -20,8 +20,6 @@ static const char *const classes[] = {
     "CondPassThrough",
     "easy cleanGpuUsed",
     "easy clearCacheAll",
-    "LayerUtility: PurgeVRAM",
-    "LayerUtility: PurgeVRAM V2",
     "mxStop",
     "PlaySound|pysssss",
     "SystemNotification|pysssss",

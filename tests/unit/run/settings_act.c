@@ -337,6 +337,18 @@ static int previews(void)
     return sum;
 }
 
+// What is wrong in a setting is an error of whoever opens a context.
+static int is_refused(void)
+{
+    nino_error err = { 0 };
+    const nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .device = "ref" };
+    nino_ctx *ctx = nino_ctx_create(&p, &err);
+    const int refused = !ctx && err.code == NINO_ERR_FORMAT && !strcmp(err.kind, "settings") &&
+                        strstr(err.msg, "NINODES_CHUNK_SIZE: memory.chunk_size is one of");
+    nino_ctx_destroy(&ctx);
+    return refused;
+}
+
 static void check_devices(void)
 {
     CHECK(in_child(type_on_gfx1151, NULL, NULL) == NINO_F16);
@@ -345,6 +357,8 @@ static void check_devices(void)
     CHECK(in_child(type_on_a_cpu, "NINODES_ROCM_PREFERRED", "bf16") == NINO_F32);
     CHECK(!in_child(keeps_scores, NULL, NULL));
     CHECK(in_child(keeps_scores, "NINODES_ATTENTION_OPTIMIZATION", "false"));
+    CHECK(!in_child(is_refused, NULL, NULL));
+    CHECK(in_child(is_refused, "NINODES_CHUNK_SIZE", "3"));
     CHECK(in_child(previews, NULL, NULL) == 5 + 50);
     CHECK(in_child(previews, "NINODES_PREVIEW_EVERY", "7") == 7 + 50);
     CHECK(in_child(previews, "NINODES_PREVIEW_PERCENT", "12") == 5 + 120);

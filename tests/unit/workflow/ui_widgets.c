@@ -125,7 +125,7 @@ static const char *const orders[][3] = {
       "\"optimization_level\": \"balanced\", \"enable_gc\": true, \"clear_cache\": true, "
       "\"cleanup_frequency\": 10" },
     { "ROCMMemoryOptimizer", "[\"auto\", true, true, false, true, 0.85, 5]",
-      "\"cleanup_frequency\": 5" },
+      "\"memory_threshold\": 0.85, \"cleanup_frequency\": 5" },
 
     { "ROCMOptimizedCheckpointLoader", "[\"c\"]", "\"ckpt_name\": \"c\"" },
     { "ROCMOptimizedCheckpointLoader", "[\"c\", true]",

@@ -1,0 +1,453 @@
+// The planner: a bounded search over what the ops of a graph's nodes leave to choose. It begins with
+// what they do by themselves, changes one thing at a time while the predicted time of the whole run
+// falls, and takes the way that loses less where two take the same.
+#include "core/run/planner.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/error.h"
+
+#define LOAD_RATE 1e9                     // bytes/s where the profile says nothing
+#define FLOP_RATE 1e9                     // the same, of arithmetic: the reference has no peak
+#define SAME 1e-3                         // times that differ by less are the same
+#define WORTH 0.01                        // what needs more memory must gain that much
+#define LEAST_TILE 64                     // pixels
+#define STEPS 8                           // of an octave of budgets
+#define TENTH ((uint64_t) (1 << 20) / 10) // of a mebibyte
+
+typedef enum knob { TILE, EXACT, SPEND, ROWS, IMAGES, CHUNK, EVICT, NARROW, KNOBS } knob;
+
+typedef struct search {
+    const nino_walker *w;
+    uint64_t budget;
+    int walks; // within this budget
+    nino_planned *p;
+    nino_choice *trial;
+    nino_outcome out;
+    bool may_narrow; // 16-bit storage, where tiles would be the other way
+} search;
+
+double nino_planner_load_rate(const nino_profile *p)
+{
+    return p->load_rate > 0 ? p->load_rate : LOAD_RATE;
+}
+
+double nino_planner_cost(const nino_profile *p, const nino_outcome *o)
+{
+    const double s = p->peak_f32 > 0 ? o->seconds : o->flops / FLOP_RATE;
+    return s + (double) o->load_bytes / nino_planner_load_rate(p);
+}
+
+static void take_outcome(search *s)
+{
+    nino_node_plan *node = s->p->best.node;
+    s->p->best = s->out;
+    s->p->best.node = node;
+    memcpy(node, s->out.node, (size_t) s->w->n_nodes * sizeof(*node));
+}
+
+static nino_status walk(search *s, uint64_t budget, const nino_choice *choice, nino_error *err)
+{
+    nino_node_plan *node = s->out.node;
+    memset(node, 0, (size_t) s->w->n_nodes * sizeof(*node));
+    s->out = (nino_outcome){ .node = node };
+    s->p->walks++;
+    s->walks++;
+    return s->w->walk(s->w->priv, budget, choice, &s->out, err);
+}
+
+// ---- what there is to choose -------------------------------------------------------------------
+
+static bool is_open(const search *s, const nino_node_plan *n, knob k)
+{
+    const nino_taken *t = &n->taken;
+    if (n->is_fixed)
+        return false;
+    switch (k) {
+    case TILE: return t->tile > 0 && !t->is_exact;
+    case SPEND: return t->can_spend;
+    case NARROW: return s->may_narrow && t->is_tiled;
+    case EXACT: return t->can_be_exact;
+    case ROWS: return t->rows_most > 1 && (t->rows < t->rows_most || n->evicted);
+    case IMAGES: return t->images_most > 1;
+    case CHUNK: return t->chunk_most > 1;
+    case EVICT: return n->evicted > 0 && n->load_bytes > 0;
+    case KNOBS: break;
+    }
+    return false;
+}
+
+// The i-th value to try for a knob of a node; false: there is no further one.
+static bool candidate(const nino_node_plan *n, knob k, int i, nino_choice *c)
+{
+    const nino_taken *t = &n->taken;
+    static const int eighths[] = { 6, 4 };
+    switch (k) {
+    case TILE:
+        if (i > 1)
+            return false;
+        c->tile = t->tile * eighths[i] / 8;
+        return c->tile >= LEAST_TILE;
+    case EXACT: c->is_exact = true; return i == 0;
+    case SPEND: c->spends = true; return i == 0;
+    case NARROW: c->is_narrow = true; return i == 0;
+    case ROWS: // all, a half, a third ...
+        c->rows = t->rows_most / (i + 1);
+        return c->rows >= 1 && i < 4;
+    case IMAGES:
+        c->images = 2 << i < t->images_most ? 2 << i : t->images_most;
+        return i < 4 && (i == 0 || 1 << i < t->images_most);
+    case CHUNK:
+        c->chunk = 2 << i < t->chunk_most ? 2 << i : t->chunk_most;
+        return i < 4 && (i == 0 || 1 << i < t->chunk_most);
+    case EVICT:
+        c->evict = c->evict == NINO_EVICT_OLDEST ? NINO_EVICT_NEWEST : NINO_EVICT_OLDEST;
+        return i == 0;
+    case KNOBS: break;
+    }
+    return false;
+}
+
+// ---- the search --------------------------------------------------------------------------------
+
+static void keep_trial(search *s)
+{
+    s->p->cost = nino_planner_cost(s->w->profile, &s->out);
+    take_outcome(s);
+    memcpy(s->p->choice, s->trial, (size_t) s->w->n_nodes * sizeof(*s->trial));
+}
+
+// Walks the trial; it becomes the best if it is faster, or loses less in the same time.
+static bool try_it(search *s, double worth)
+{
+    nino_planned *p = s->p;
+    if (s->walks >= NINO_PLAN_WALKS || walk(s, s->budget, s->trial, NULL))
+        return false;
+    const double cost = nino_planner_cost(s->w->profile, &s->out);
+    const bool is_faster = cost < p->cost * (1 - worth);
+    const bool is_same = cost <= p->cost * (1 + SAME);
+    if (!is_faster && !(is_same && nino_planner_loss_of(s->w->n_nodes, &s->out) <
+                                       nino_planner_loss_of(s->w->n_nodes, &p->best)))
+        return false;
+    keep_trial(s);
+    return true;
+}
+
+// The same, whatever it takes, if only it loses less.
+static void try_lossless(search *s)
+{
+    const int before = nino_planner_loss_of(s->w->n_nodes, &s->p->best);
+    if (s->walks < NINO_PLAN_WALKS && !walk(s, s->budget, s->trial, NULL) &&
+        nino_planner_loss_of(s->w->n_nodes, &s->out) < before)
+        keep_trial(s);
+}
+
+// All values of one knob; those that need more memory step by step are given up with the first that
+// gains nothing.
+static bool turn_knob(search *s, int node, knob k)
+{
+    const bool is_ladder = k == IMAGES || k == CHUNK;
+    const nino_node_plan at = s->p->best.node[node];
+    const nino_choice before = s->p->choice[node];
+    bool changed = false;
+    for (int i = 0; is_open(s, &at, k); i++) {
+        nino_choice c = before;
+        if (!candidate(&at, k, i, &c))
+            break;
+        memcpy(s->trial, s->p->choice, (size_t) s->w->n_nodes * sizeof(*s->trial));
+        if (nino_choice_equal(&c, &s->trial[node]))
+            continue;
+        s->trial[node] = c;
+        if (try_it(s, is_ladder ? WORTH : SAME))
+            changed = true;
+        else if (is_ladder)
+            break;
+    }
+    return changed;
+}
+
+static bool sweep(search *s)
+{
+    bool changed = false;
+    for (int i = 0; i < s->w->n_nodes; i++)
+        for (knob k = 0; k < KNOBS; k++)
+            if (is_open(s, &s->p->best.node[i], k) && turn_knob(s, i, k))
+                changed = true;
+    return changed;
+}
+
+// The least that ops can do with: in tiles (way 0) or bands (1), in 16 bits where that may be chosen.
+static void set_lean(search *s, int way)
+{
+    for (int i = 0; i < s->w->n_nodes; i++)
+        s->trial[i] = (nino_choice){ .is_narrow = s->may_narrow, .is_exact = way };
+}
+
+// Where nothing fits: the least, then back to what it was where that fits after all.
+static bool try_lean(search *s)
+{
+    bool fits = false;
+    for (int way = 0; way < 2 && !fits; way++) {
+        set_lean(s, way);
+        fits = try_it(s, SAME);
+    }
+    if (!fits)
+        return false;
+    for (int i = 0; i < s->w->n_nodes; i++) {
+        s->p->choice[i].is_narrow = s->p->best.node[i].taken.is_narrow;
+        if (!s->p->choice[i].is_narrow)
+            continue;
+        memcpy(s->trial, s->p->choice, (size_t) s->w->n_nodes * sizeof(*s->trial));
+        s->trial[i].is_narrow = false;
+        try_lossless(s);
+    }
+    return true;
+}
+
+static bool is_pressed(const search *s)
+{
+    bool yes = false;
+    for (int i = 0; i < s->w->n_nodes; i++) {
+        const nino_node_plan *n = &s->p->best.node[i];
+        yes |=
+            n->evicted || n->taken.tile || n->taken.is_exact || n->taken.rows < n->taken.rows_most;
+    }
+    return yes;
+}
+
+static bool planned_init(nino_planned *p, int n_nodes)
+{
+    const size_t n = (size_t) n_nodes + 1;
+    *p = (nino_planned){ .n_nodes = n_nodes };
+    p->choice = calloc(n, sizeof(*p->choice));
+    p->free_load = calloc(n, sizeof(*p->free_load));
+    p->best.node = calloc(n, sizeof(*p->best.node));
+    if (p->choice && p->free_load && p->best.node)
+        return true;
+    nino_planned_release(p);
+    return false;
+}
+
+// Within s->budget. NINO_ERR_NOMEM: nothing fits.
+static nino_status search_budget(search *s, nino_error *err)
+{
+    nino_planned *p = s->p;
+    s->walks = 0;
+    p->cost = INFINITY;
+    const nino_status st = walk(s, s->budget, p->choice, err);
+    if (st == NINO_OK) {
+        p->cost = p->plain_cost = nino_planner_cost(s->w->profile, &s->out);
+        take_outcome(s);
+    } else if (st != NINO_ERR_NOMEM || !s->budget || !try_lean(s)) {
+        return st;
+    }
+    p->fits = true;
+    p->budget = s->budget;
+    p->is_pressed = s->budget && is_pressed(s);
+    for (int i = 0; i < 3 && sweep(s); i++) {
+    }
+    return NINO_OK;
+}
+
+static bool is_better(int n_nodes, const nino_planned *a, const nino_planned *b)
+{
+    if (!a->fits || !b->fits)
+        return a->fits;
+    return a->cost < b->cost * (1 - SAME) ||
+           (a->cost <= b->cost * (1 + SAME) &&
+            nino_planner_loss_of(n_nodes, &a->best) < nino_planner_loss_of(n_nodes, &b->best));
+}
+
+// Steps of an octave; the same for every budget, so that budgets close to each other find the same.
+static uint64_t step_below(uint64_t budget, int i)
+{
+    const double at = floor(log2((double) budget) * STEPS) - i;
+    return (uint64_t) exp2(at / STEPS);
+}
+
+// What was found for it, all but the number of walks.
+static void copy_planned(nino_planned *to, const nino_planned *from)
+{
+    const size_t n = (size_t) from->n_nodes;
+    memcpy(to->choice, from->choice, n * sizeof(*to->choice));
+    memcpy(to->best.node, from->best.node, n * sizeof(*to->best.node));
+    to->best.flops = from->best.flops;
+    to->best.seconds = from->best.seconds;
+    to->best.load_bytes = from->best.load_bytes;
+    to->best.peak = from->best.peak;
+    to->cost = from->cost;
+    to->budget = from->budget;
+    to->fits = to->is_pressed = true;
+}
+
+// A whole search within s->budget; it becomes the best if it is better.
+static bool search_as_well(search *s, nino_planned *best)
+{
+    nino_planned p;
+    if (!planned_init(&p, s->w->n_nodes))
+        return false;
+    s->p = &p;
+    const bool fits = search_budget(s, NULL) == NINO_OK;
+    s->p = best;
+    best->walks += p.walks;
+    if (fits && is_better(s->w->n_nodes, &p, best))
+        copy_planned(best, &p);
+    nino_planned_release(&p);
+    return fits;
+}
+
+// Budgets down to a half of this one, of which a run could keep to as well. False: some of them are
+// too small.
+static bool search_below(search *s)
+{
+    nino_planned *best = s->p;
+    const uint64_t budget = s->budget;
+    bool fits = true;
+    for (int i = 0; i < STEPS; i++) {
+        s->budget = step_below(budget, i);
+        if (s->budget <= budget && !search_as_well(s, best))
+            fits = false;
+    }
+    s->budget = budget;
+    return fits;
+}
+
+// ---- the least budget --------------------------------------------------------------------------
+
+// Whether it fits at all: with as little as ops can do with, in tiles or in bands.
+static nino_status lean_walk(search *s, uint64_t budget, nino_error *err)
+{
+    nino_status st = NINO_ERR_NOMEM;
+    for (int way = 0; way < 2 && st; way++) {
+        set_lean(s, way);
+        st = walk(s, budget, s->trial, err);
+    }
+    return st;
+}
+
+// Between lo, which is too little, and hi, which is enough: to the mebibyte, of little to 16 KiB.
+static uint64_t narrow_down(search *s, uint64_t lo, uint64_t hi, char *node, size_t size)
+{
+    nino_error e = { .code = NINO_OK };
+    while (hi - lo > (hi > 64 << 20 ? 1 << 20 : 1 << 14)) {
+        const uint64_t mid = lo + (hi - lo) / 2;
+        const nino_status st = lean_walk(s, mid, &e);
+        if (st)
+            snprintf(node, size, "%.*s", (int) strcspn(e.where, ":"), e.where);
+        *(st ? &lo : &hi) = mid;
+    }
+    return hi;
+}
+
+static uint64_t search_least(search *s, char *node, size_t size)
+{
+    nino_error e = { .code = NINO_OK };
+    uint64_t lo = 0, hi;
+    if (lean_walk(s, 0, &e))
+        return 0; // memory is not what it lacks
+    for (hi = s->out.peak + TENTH; lean_walk(s, hi, &e) && hi < UINT64_MAX / 2; hi += hi / 2) {
+        lo = hi;
+        snprintf(node, size, "%.*s", (int) strcspn(e.where, ":"), e.where);
+    }
+    hi = narrow_down(s, lo, hi, node, size);
+    // Memory comes in pieces: now and then a little less is enough where more was not.
+    for (int i = 1; i <= 6; i++) {
+        const uint64_t less = step_below(hi, i);
+        if (!lean_walk(s, less, NULL)) {
+            hi = narrow_down(s, step_below(hi, i + 1), less, node, size);
+            i = 0;
+        }
+    }
+    return hi;
+}
+
+// ---- all of it ---------------------------------------------------------------------------------
+
+// Near the least budget: it is a step as well; below it, it is what is missing.
+static void search_least_as_well(search *s)
+{
+    nino_planned *p = s->p;
+    const uint64_t budget = s->budget;
+    const uint64_t least = search_least(s, p->least_node, sizeof(p->least_node));
+    if (least > budget) {
+        p->least = (least + TENTH - 1) / TENTH * TENTH; // as it is printed
+    } else if (least) {
+        s->budget = least;
+        search_as_well(s, p);
+        s->budget = budget;
+    }
+}
+
+// Where the budget makes no difference, what there is to choose beside. Else within it and within the
+// steps below it: a run never takes longer than with what a step below has.
+static nino_status search_all(search *s, nino_error *err)
+{
+    nino_planned *p = s->p;
+    const nino_status st = walk(s, s->budget, p->choice, &p->err);
+    double plain = INFINITY;
+    if (st && (st != NINO_ERR_NOMEM || !s->budget)) {
+        if (err)
+            *err = p->err;
+        return st;
+    }
+    if (st == NINO_OK) {
+        take_outcome(s);
+        plain = p->cost = p->plain_cost = nino_planner_cost(s->w->profile, &p->best);
+        p->is_pressed = s->budget && is_pressed(s);
+    }
+    if (st == NINO_OK && !p->is_pressed) {
+        p->fits = true;
+        p->budget = s->budget;
+        sweep(s);
+        return NINO_OK;
+    }
+    if (st == NINO_OK)
+        search_as_well(s, p);
+    if (!search_below(s))
+        search_least_as_well(s);
+    p->plain_cost = isfinite(plain) ? plain : p->cost;
+    if (p->fits && walk(s, 0, p->choice, NULL) == NINO_OK)
+        p->free_cost = nino_planner_cost(s->w->profile, &s->out);
+    for (int i = 0; i < s->w->n_nodes && p->free_cost > 0; i++)
+        p->free_load[i] = s->out.node[i].load_bytes;
+    return NINO_OK;
+}
+
+nino_status nino_planner_choose(const nino_walker *w, uint64_t budget, nino_planned *out,
+                                nino_error *err)
+{
+    const size_t n = (size_t) w->n_nodes + 1;
+    search s = { .w = w, .budget = budget, .p = out, .may_narrow = w->may_narrow };
+    s.trial = calloc(n, sizeof(*s.trial));
+    s.out.node = calloc(n, sizeof(*s.out.node));
+    nino_status st = NINO_ERR_NOMEM;
+    if (planned_init(out, w->n_nodes) && s.trial && s.out.node)
+        st = search_all(&s, err);
+    else
+        nino_fail(err, st, "plan", "out of memory");
+    free(s.trial);
+    free(s.out.node);
+    if (st)
+        nino_planned_release(out);
+    return st;
+}
+
+void nino_planned_release(nino_planned *p)
+{
+    free(p->choice);
+    free(p->free_load);
+    free(p->best.node);
+    *p = (nino_planned){ .fits = false };
+}
+
+bool nino_planned_changes(const nino_planned *p)
+{
+    static const nino_choice none;
+    bool yes = false;
+    for (int i = 0; i < p->n_nodes; i++)
+        yes |= !nino_choice_equal(&p->choice[i], &none);
+    return yes;
+}

@@ -1,0 +1,307 @@
+// Generated workflows within generated budgets: what a plan says is what the run does, to 1 %: bytes
+// at the peak, arithmetic, launches, weights read. With more memory the predicted time does not
+// rise, and what comes out is what the plan says it loses against the same without a budget.
+// NINODES_TEST_LONG: 30 workflows and whole curves, on the device of the machine as well.
+#include "tests/flow.h"
+
+#include "core/op/backend.h"
+#include "core/run/context.h"
+
+#include <math.h>
+
+#define DEMO "data/demo"
+
+// ---- workflows ---------------------------------------------------------------------------------
+
+static uint64_t seed = 1;
+
+static unsigned draw(unsigned n)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned) (seed >> 33) % n;
+}
+
+#define NODE(id, class, ...) "'" id "': {'class_type': '" class "', 'inputs': {" __VA_ARGS__ "}},"
+#define SAMPLE                                                                                     \
+    NODE("5", "CLIPTextEncode", "'text': 'a red circle on blue', 'clip': ['%s', %d]")              \
+    NODE("6", "CLIPTextEncode", "'text': '', 'clip': ['%s', %d]")                                  \
+    NODE("7", "KSampler",                                                                          \
+         "'seed': 7, 'steps': %d, 'cfg': %s, 'sampler_name': 'euler', 'scheduler': 'simple', "     \
+         "'denoise': 1.0, 'model': ['%s', 0], 'positive': ['5', 0], 'negative': ['6', 0], "        \
+         "'latent_image': ['4', 0]")                                                               \
+    "%s"                                                                                           \
+    "'9': {'class_type': 'SaveImage', 'inputs': {'filename_prefix': 'a', 'images': ['8', 0]}}}"
+
+static void decode_node(char *out, size_t size, unsigned way, const char *vae, int slot)
+{
+    static const char *const classes[] = { "VAEDecode", "VAEDecodeTiled",
+                                           "ROCMOptimizedVAEDecode" };
+    static const char tiled[] =
+        ", 'tile_size': 64, 'overlap': 16, 'temporal_size': 64, 'temporal_overlap': 8";
+    static const char rocm[] =
+        ", 'tile_size': 256, 'overlap': 32, 'use_rocm_optimizations': true, 'precision_mode': "
+        "'fp32', 'batch_optimization': true";
+    static const char *const more[] = { "", tiled, rocm };
+    snprintf(out, size,
+             "'8': {'class_type': '%s', 'inputs': {'samples': ['7', 0], 'vae': ['%s', %d]%s}},",
+             classes[way], vae, slot, more[way]);
+}
+
+static bool is_long;
+
+// ways: of decoding, of those above.
+static nino_graph *make_picture(char *name, size_t size, unsigned ways)
+{
+    static const char *const models[] = {
+        "", NODE("2", "UnetLoaderGGUF", "'unet_name': 'demo_flux_Q8_0.gguf'"),
+        NODE("2", "UNETLoader",
+             "'unet_name': 'demo_flux_fp8_scaled.safetensors', 'weight_dtype': 'default'")
+    };
+    char json[4000], lora[300] = "", decode[500];
+    const unsigned sides = is_long ? 4 : 1; // to choose from
+    const unsigned model = draw(3), way = draw(ways) * 2 % 3;
+    const unsigned w = 64 + 32 * draw(sides), h = 64 + 32 * draw(sides);
+    const unsigned batch = 1 + draw(3), cfg = draw(2), has_lora = draw(2);
+    if (has_lora)
+        snprintf(lora, sizeof(lora),
+                 NODE("3", "LoraLoaderModelOnly",
+                      "'lora_name': 'demo_outline.safetensors', 'strength_model': 0.8, 'model': "
+                      "['%s', 0]"),
+                 model ? "2" : "1");
+    decode_node(decode, sizeof(decode), way, "1", 2);
+    snprintf(
+        json, sizeof(json),
+        "{" NODE("1", "CheckpointLoaderSimple", "'ckpt_name': 'demo_flux.safetensors'") "%s%s" NODE(
+            "4", "EmptySD3LatentImage", "'width': %u, 'height': %u, 'batch_size': %u") SAMPLE,
+        models[model], lora, w, h, batch, "1", 1, "1", 1, 2, cfg ? "2.5" : "1.0",
+        has_lora ? "3"
+        : model  ? "2"
+                 : "1",
+        decode);
+    snprintf(name, size, "model %u, lora %u, %u x %u, batch %u, cfg %u, decode %u", model, has_lora,
+             w, h, batch, cfg, way);
+    return flow_graph(json);
+}
+
+static nino_graph *make_clip(char *name, size_t size, unsigned ways)
+{
+    char json[4000], decode[500];
+    const unsigned way = draw(ways) * 2 % 3, w = 32 + 16 * draw(is_long ? 3 : 1);
+    const unsigned frames = 5 + 4 * draw(is_long ? 3 : 1), cfg = draw(2);
+    decode_node(decode, sizeof(decode), way, "2", 0);
+    snprintf(json, sizeof(json),
+             "{" NODE("1", "CLIPLoader", "'clip_name': 'demo_umt5.safetensors', 'type': 'wan'")
+                 NODE("2", "VAELoader", "'vae_name': 'demo_wan_vae.safetensors'")
+                     NODE("3", "UNETLoader",
+                          "'unet_name': 'demo_wan_fp8_scaled.safetensors', 'weight_dtype': "
+                          "'default'")
+                         NODE("4", "EmptyHunyuanLatentVideo",
+                              "'width': %u, 'height': 64, 'length': %u, 'batch_size': 1") SAMPLE,
+             w, frames, "1", 0, "1", 0, 2, cfg ? "2.5" : "1.0", "3", decode);
+    snprintf(name, size, "clip %u x 64, %u frames, cfg %u, decode %u", w, frames, cfg, way);
+    return flow_graph(json);
+}
+
+// ---- plan and run ------------------------------------------------------------------------------
+
+static nino_ctx *open_limited(const char *device, uint64_t limit)
+{
+    static char output[512];
+    static const char *const roots[] = { DEMO "/models", NULL };
+    nino_error err = { 0 };
+    snprintf(output, sizeof(output), "%s/output", flow_temp());
+    const nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .device = device, .mem_limit = limit,
+                                .job = &(nino_job_options){ NINO_JOB_OPTIONS_INIT, .models = roots,
+                                                            .output_dir = output,
+                                                            .keep_results = true } };
+    nino_ctx *ctx = nino_ctx_create(&p, &err);
+    CHECK_OK(ctx ? NINO_OK : err.code, err);
+    return ctx;
+}
+
+static nino_scheme_info info_of(const nino_scheme *s)
+{
+    nino_scheme_info i = { NINO_SCHEME_INFO_INIT };
+    nino_error err = { 0 };
+    CHECK_OK(nino_scheme_get(s, &i, &err), err);
+    return i;
+}
+
+static nino_scheme *scheme(nino_ctx *ctx, nino_graph *g, uint64_t budget)
+{
+    nino_error err = { 0 };
+    nino_scheme *s = nino_scheme_create(ctx, g, NULL, NULL, budget, &err);
+    CHECK_OK(s ? NINO_OK : err.code, err);
+    return s;
+}
+
+static void check_close(const char *what, double plan, double run)
+{
+    if (fabs(plan - run) > 0.01 * run)
+        fprintf(stderr, "  %s: plan %.0f, run %.0f\n", what, plan, run);
+    CHECK(fabs(plan - run) <= 0.01 * run);
+}
+
+// What comes out, as floats; the caller's.
+static float *picture_of(nino_job *job, size_t *n)
+{
+    nino_raster r = { NINO_RASTER_INIT };
+    nino_error err = { 0 };
+    CHECK_OK(nino_job_image(job, "9", 0, &r, &err), err);
+    *n = (size_t) r.n * r.height * r.width * r.channels;
+    float *out = malloc(*n * sizeof(*out));
+    CHECK(out);
+    memcpy(out, r.data, *n * sizeof(*out));
+    return out;
+}
+
+// Runs the graph within the budget and compares it with its plan. Returns the pixels.
+static float *compare(const char *device, nino_graph *g, uint64_t budget, nino_scheme_info *i,
+                      size_t *n)
+{
+    nino_ctx *ctx = open_limited(device, budget);
+    nino_backend *be = nino_ctx_backend(ctx);
+    nino_scheme *s = scheme(ctx, g, 0);
+    const nino_plan *p = nino_scheme_plan(s);
+    nino_error err = { 0 };
+    nino_status st;
+    nino_mem_stat m;
+    nino_event ev[64];
+    *i = info_of(s);
+    CHECK(i->fits && i->budget == budget);
+    nino_job *job = nino_job_start(ctx, g, NULL, &err);
+    CHECK_OK(job ? NINO_OK : err.code, err);
+    size_t n_told = 0;
+    while (!nino_job_done(job, &st, &err)) {
+        const size_t k = nino_job_poll(job, ev, 64);
+        for (size_t j = 0; j < k; j++)
+            n_told += ev[j].kind == NINO_EV_CHOICE && ev[j].u.choice.seconds == i->seconds;
+        if (!k)
+            nino_job_wait(job, 20);
+    }
+    CHECK_OK(st, err);
+    CHECK(n_told == nino_scheme_choices(s)); // what was chosen is told
+    nino_job_memory(job, &m);
+    check_close("peak", (double) p->peak_bytes, (double) m.peak);
+    check_close("weights", (double) p->weight_bytes, (double) m.peak_by_owner[NINO_OWN_WEIGHTS]);
+    check_close("flops", p->flops, be->flops);
+    check_close("bytes", p->bytes, be->bytes);
+    check_close("launches", (double) p->kernels, (double) be->n_ops);
+    check_close("weights read", (double) i->load_bytes, (double) be->load_bytes);
+    float *out = picture_of(job, n);
+    nino_job_destroy(&job);
+    nino_scheme_destroy(&s);
+    nino_ctx_destroy(&ctx);
+    return out;
+}
+
+static double psnr(const float *a, const float *b, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += ((double) a[i] - (double) b[i]) * ((double) a[i] - (double) b[i]);
+    return sum > 0 ? 10 * log10((double) n / sum) : INFINITY;
+}
+
+// What data/doc says of the words: equal to the bit, rounding at 40 dB at least, and tiles, whose
+// seams depend on the picture.
+static void check_loss(const char *loss, double db)
+{
+    const double least = !strcmp(loss, "nothing") ? INFINITY : !strcmp(loss, "rounding") ? 40 : 15;
+    if (!(db >= least))
+        fprintf(stderr, "  it is to lose %s, and has a PSNR of %.1f dB\n", loss, db);
+    CHECK(db >= least);
+}
+
+static void check_workflow(const char *device, nino_graph *g, const char *name, const double *share,
+                           size_t n_shares)
+{
+    nino_scheme_info all, i;
+    size_t n, m;
+    float *whole = compare(device, g, (uint64_t) 1 << 30, &all, &n);
+    CHECK(!all.is_pressed && !strcmp(all.loss, "nothing"));
+    for (size_t k = 0; k < n_shares; k++) {
+        const uint64_t budget = (uint64_t) (share[k] * (double) all.peak_bytes);
+        float *pixels = compare(device, g, budget, &i, &m);
+        const double db = n == m ? psnr(whole, pixels, n) : 0;
+        printf("  %s, %.0f %%: %.4f s of %.4f, %s (%.1f dB), %d ways\n", name, 100 * share[k],
+               i.seconds, all.seconds, i.loss, db, i.ways);
+        check_loss(i.loss, db);
+        free(pixels);
+    }
+    free(whole);
+}
+
+// From more than enough down to the least: the time does not fall on the way, and the least is what
+// the one that is too small names. Not with VAEDecodeTiled: its three passes become one where there
+// is no room for them, which is faster.
+static void check_curve(const char *device, nino_graph *g, const char *name, int steps)
+{
+    nino_ctx *ctx = open_limited(device, (uint64_t) 1 << 30);
+    nino_scheme *s = scheme(ctx, g, 0);
+    const uint64_t peak = info_of(s).peak_bytes;
+    double before = info_of(s).seconds * (1 - 2e-3);
+    nino_scheme_destroy(&s);
+    s = scheme(ctx, g, 64 << 10); // of nothing to speak of
+    const nino_scheme_info none = info_of(s);
+    CHECK(!none.fits && none.least_bytes > 64 << 10 && none.least_bytes < peak);
+    CHECK(none.least_node[0] && strspn(none.least_node, "0123456789") == 1);
+    printf("  %s: peak %.2f MiB, needs at least %.1f MiB: node %s\n", name, (double) peak / 0x1p20,
+           (double) none.least_bytes / 0x1p20, none.least_node);
+    nino_scheme_destroy(&s);
+    // the planner's own steps: an eighth of an octave
+    int step = (int) floor(log2((double) peak * 1.5) * 8);
+    const int last = (int) ceil(log2((double) none.least_bytes) * 8);
+    for (const int skip = 1 + (step - last) / steps; step >= last; step -= skip) {
+        const uint64_t budget = (uint64_t) ceil(exp2(step / 8.0));
+        s = scheme(ctx, g, budget);
+        const nino_scheme_info i = info_of(s);
+        if (!i.fits || i.seconds < before * (1 - 2e-3))
+            fprintf(stderr, "  with %.2f MiB %.5f s, with more %.5f s\n", (double) budget / 0x1p20,
+                    i.seconds, before);
+        CHECK(i.fits && i.seconds >= before * (1 - 2e-3));
+        CHECK(nino_scheme_plan(s)->peak_bytes <= budget);
+        before = i.seconds > before ? i.seconds : before;
+        nino_scheme_destroy(&s);
+    }
+    nino_ctx_destroy(&ctx);
+}
+
+static void check_generated(const char *device, int count)
+{
+    static const double shares[] = { 0.8, 0.55, 0.4, 0.3 };
+    char name[128];
+    seed = 20261123;
+    for (int k = 0; k < count; k++) {
+        nino_graph *g = (k % 3 == 2 ? make_clip : make_picture)(name, sizeof(name), 3);
+        const double share = shares[draw(4)];
+        check_workflow(device, g, name, &share, 1);
+        nino_graph_destroy(&g);
+    }
+}
+
+static void check_curves(const char *device, int count, int steps)
+{
+    char name[128];
+    seed = 7;
+    for (int k = 0; k < count; k++) {
+        nino_graph *g = (k % 3 == 2 ? make_clip : make_picture)(name, sizeof(name), 2);
+        check_curve(device, g, name, steps);
+        nino_graph_destroy(&g);
+    }
+}
+
+int main(void)
+{
+    is_long = getenv("NINODES_TEST_LONG") != NULL;
+    check_generated("ref", is_long ? 6 : 3);
+    check_curves("ref", is_long ? 6 : 1, is_long ? 16 : 3);
+    nino_ctx *cl = is_long ? flow_open("cl", NULL) : NULL;
+    if (cl) {
+        check_generated("cl", 30);
+        check_curves("cl", 6, 12);
+    }
+    nino_ctx_destroy(&cl);
+    flow_clean();
+    return 0;
+}

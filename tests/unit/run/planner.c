@@ -1,0 +1,163 @@
+// The planner on walks that are made up: what it tries, what it takes and what it says, and budgets
+// that are too small. The same over real networks: plan_runs.c.
+#include "core/run/planner.h"
+#include "core/base/error.h"
+#include "tests/test.h"
+
+#include <math.h>
+
+// A sampler (node 0) whose weights are `weights`, and a decode (node 1) that needs `whole` or tiles.
+typedef struct made {
+    uint64_t weights, whole;
+    int n;                // walks
+    double images_gain;   // of two pictures at once, of the seconds
+    uint64_t fits_not_at; // a budget that is refused though less would do
+} made;
+
+static nino_status walk(void *priv, uint64_t budget, const nino_choice *c, nino_outcome *out,
+                        nino_error *err)
+{
+    made *m = priv;
+    const uint64_t small = m->whole / 8;
+    m->n++;
+    out->seconds = 10;
+    out->flops = 10e9;
+    out->load_bytes = m->weights;
+    out->peak = m->weights + m->whole;
+    nino_node_plan *sampler = &out->node[0], *decode = &out->node[1];
+    sampler->taken = (nino_taken){ .rows = 2, .rows_most = 2 };
+    sampler->load_bytes = m->weights;
+    if (budget && (budget < small + m->weights / 4 || budget == m->fits_not_at))
+        return nino_fail(err, NINO_ERR_NOMEM, "8 VAEDecode: device memory", "too little");
+    if (budget && budget < m->weights) { // steps go over the weights ten times
+        const uint64_t missing = m->weights - budget;
+        sampler->evicted = missing;
+        sampler->load_bytes += c[0].evict == NINO_EVICT_NEWEST ? 9 * missing : 9 * m->weights;
+        if (c[0].rows != 2 && c[0].rows)
+            out->seconds += 5;
+    }
+    if (budget && budget < m->whole) {
+        decode->taken = (nino_taken){ .tile = 256,
+                                      .tile_most = 1024,
+                                      .is_tiled = !c[1].is_exact,
+                                      .is_exact = c[1].is_exact,
+                                      .can_be_exact = !c[1].is_exact,
+                                      .is_narrow = c[1].is_narrow };
+        out->seconds += c[1].is_exact ? 1 : 3;
+        if (c[1].tile && c[1].tile < 256)
+            out->seconds += 2;
+    } else if (m->images_gain > 0) {
+        decode->taken = (nino_taken){ .images = c[1].images ? c[1].images : 1, .images_most = 4 };
+        out->seconds -= m->images_gain * (decode->taken.images - 1);
+    }
+    out->load_bytes = sampler->load_bytes;
+    return NINO_OK;
+}
+
+static nino_planned plan(made *m, uint64_t budget)
+{
+    static nino_profile profile;
+    nino_error err = { 0 };
+    nino_planned p;
+    profile = nino_profile_ref;
+    profile.peak_f32 = 1;
+    profile.load_rate = 1e9;
+    const nino_walker w = { .walk = walk, .priv = m, .profile = &profile, .n_nodes = 2 };
+    CHECK_OK(nino_planner_choose(&w, budget, &p, &err), err);
+    CHECK(p.walks == m->n);
+    return p;
+}
+
+static void check_room(void)
+{
+    made m = { .weights = 1 << 30, .whole = 1 << 30 };
+    nino_planned p = plan(&m, (uint64_t) 8 << 30);
+    char what[200];
+    CHECK(p.fits && !p.is_pressed && !nino_planned_changes(&p) && m.n == 1);
+    CHECK(p.free_cost == 0 && fabs(p.cost - 10 - 1.0737) < 1e-3);
+    CHECK(!nino_planner_what(&p, 0, what, sizeof(what)) &&
+          !nino_planner_what(&p, 1, what, sizeof(what)));
+    CHECK_STR(nino_planner_loss(&p), "nothing");
+    nino_planned_release(&p);
+}
+
+static void check_batch(void)
+{
+    char what[200];
+    made m = { .weights = 1 << 20, .whole = 1 << 20, .images_gain = 1 };
+    nino_planned p = plan(&m, 0);
+    CHECK(p.choice[1].images == 4 && fabs(p.cost - 7 - 0.001) < 1e-3 && p.plain_cost > 9);
+    CHECK(nino_planner_what(&p, 1, what, sizeof(what)));
+    CHECK_STR(what, "4 of 4 pictures at once");
+    nino_planned_release(&p);
+    m = (made){ .weights = 1 << 20, .whole = 1 << 20, .images_gain = 0.05 }; // not worth the memory
+    p = plan(&m, 0);
+    CHECK(!p.choice[1].images && m.n == 2);
+    nino_planned_release(&p);
+}
+
+static void check_pressed(void)
+{
+    char what[200], why[200];
+    made m = { .weights = 1 << 30, .whole = 1 << 30 };
+    nino_planned p = plan(&m, 640 << 20);
+    CHECK(p.fits && p.is_pressed && p.budget <= 640 << 20);
+    CHECK(p.choice[0].evict == NINO_EVICT_NEWEST && p.choice[1].is_exact);
+    CHECK(p.cost < p.plain_cost && p.free_cost < p.cost);
+    CHECK_STR(nino_planner_loss(&p), "rounding");
+    CHECK(nino_planner_what(&p, 0, what, sizeof(what)));
+    CHECK(strstr(what, "of weights read again, those used last make room"));
+    CHECK(nino_planner_what(&p, 1, what, sizeof(what)));
+    CHECK_STR(what, "exact bands of 256 rows");
+    nino_planner_why(&p, why, sizeof(why));
+    CHECK(strstr(why, "least predicted time of ") && strstr(why, " s without choosing, ") &&
+          strstr(why, " s without a budget"));
+    nino_planned_release(&p);
+}
+
+static nino_planned within(uint64_t budget)
+{
+    made m = { .weights = 1 << 30, .whole = 1 << 30, .fits_not_at = 494 << 20 };
+    return plan(&m, budget);
+}
+
+// From step to step more memory never takes longer, nor does what lies between them.
+static void check_monotone(void)
+{
+    double before = INFINITY;
+    for (int k = 0; k < 24; k++) {
+        const uint64_t step = (uint64_t) exp2(28.625 + k / 8.0);
+        nino_planned p = within(step);
+        CHECK(p.fits && p.cost <= before * (1 + 1e-3));
+        before = p.cost;
+        nino_planned_release(&p);
+        p = within(step + step / 20);
+        CHECK(p.fits && p.cost <= before * (1 + 1e-3));
+        nino_planned_release(&p);
+    }
+}
+
+static void check_least(void)
+{
+    made m = { .weights = 1 << 30, .whole = 1 << 30 };
+    nino_planned p = plan(&m, 100 << 20);
+    const double least = 128 + 256; // small + weights / 4
+    CHECK(!p.fits && fabs((double) p.least / 0x1p20 - least) <= 1.1 && p.least >= 384 << 20);
+    CHECK_STR(p.least_node, "8 VAEDecode");
+    const uint64_t enough = p.least;
+    nino_planned_release(&p);
+    m.n = 0;
+    p = plan(&m, enough); // the run with it
+    CHECK(p.fits);
+    nino_planned_release(&p);
+}
+
+int main(void)
+{
+    check_room();
+    check_batch();
+    check_pressed();
+    check_monotone();
+    check_least();
+    return 0;
+}
