@@ -4,6 +4,7 @@
 #   make demo            a picture and a clip     make bench       speed, as ratios against other libraries
 #   make lint            style and static checks  make format      rewrite with clang-format
 #   make check-tsan      what threads share, under ThreadSanitizer
+#   make check-unit      tests of one kind: check-performance (costs, counted), check-integration, check-regression
 #   make fuzz FUZZ=json TIME=60   a parser under libFuzzer (ENGINE=afl: AFL++); FUZZ=all: every one in turn
 #   make install DESTDIR=... PREFIX=/usr          make uninstall   with the same: takes away what that put there
 #   make deps            install the Debian packages that are missing
@@ -98,6 +99,7 @@ gui_SRC := $(if $(filter 1,$(GUI)),$(sort $(wildcard gui/*.c gui/*/*.c)))
 unit_SRC := $(sort $(wildcard tests/unit/*/*.c))
 golden_SRC := $(sort $(wildcard tests/golden/*.c))
 workflow_SRC := $(sort $(wildcard tests/workflow/*.c tests/e2e/*.c))
+performance_SRC := $(sort $(wildcard tests/performance/*.c))
 example_SRC := $(sort $(wildcard tests/examples/*.c))
 kernel_SRC := $(sort $(wildcard tests/check/*.c))
 # Each of these is linked with tests/fuzz/main.c, which replays and mutates inputs.
@@ -108,7 +110,7 @@ unit_SRC := $(filter-out tests/unit/cl/%,$(unit_SRC))
 endif
 # Programs that test widgets or help scripts; tests/gui/test_*.sh starts them on a display of its own.
 gui_test_SRC := $(if $(gui_SRC),$(sort $(wildcard tests/gui/program/*.c)))
-test_SRC := $(unit_SRC) $(golden_SRC) $(workflow_SRC) $(kernel_SRC) $(fuzz_SRC)
+test_SRC := $(unit_SRC) $(golden_SRC) $(workflow_SRC) $(performance_SRC) $(kernel_SRC) $(fuzz_SRC)
 script_SRC := $(sort $(wildcard tests/cli/*.sh tests/cluster/*.sh) $(if $(filter 1,$(GUI)),$(wildcard tests/gui/test_*.sh)))
 # Minutes of work each, so only check-long starts them.
 long_SRC := tests/golden/full_vae.c tests/workflow/obs_cost.c tests/cli/add_counter.sh \
@@ -124,7 +126,7 @@ bin = $(patsubst %.c,$(B)/%,$(1))
 lib_OBJ := $(call obj,$(core_SRC) $(cl_SRC))
 # Each example as C11 and, where there is a compiler, as C++17.
 examples := $(call bin,$(example_SRC)) $(if $(shell command -v $(CXX)),$(addsuffix -cxx,$(call bin,$(example_SRC))))
-tests_ALL := $(call bin,$(unit_SRC) $(kernel_SRC) $(fuzz_SRC) $(golden_SRC) $(workflow_SRC)) $(examples) $(script_SRC)
+tests_ALL := $(call bin,$(unit_SRC) $(kernel_SRC) $(fuzz_SRC) $(golden_SRC) $(workflow_SRC) $(performance_SRC)) $(examples) $(script_SRC)
 headers_OK := $(patsubst core/include/%.h,$(B)/headers/%.ok,$(header_SRC))
 
 # Who may include what. core/ and cl/ see the tree, in the order of core/LAYERS (lint-layers); cli/,
@@ -156,7 +158,7 @@ lib_LIBS := $(core_LIBS) $(if $(filter 1,$(CL)),-lnettle)
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 
-.PHONY: all doc docs abi lint-abi pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-bugs list-tests check-tsan check-races check-valgrind check-memory check-headers coverage coverage-run fuzz fuzz-run tests bench bench-all lint format install uninstall stage FORCE shots plans clocks tiles clean deps deps-check deps-long deps-lint deps-bench demo
+.PHONY: all doc docs abi lint-abi pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-unit check-performance check-integration check-regression check-bugs list-tests check-tsan check-races check-valgrind check-memory check-headers coverage coverage-run fuzz fuzz-run tests bench bench-all lint format install uninstall stage FORCE shots plans phases clocks tiles clean deps deps-check deps-long deps-lint deps-bench demo
 .DELETE_ON_ERROR:
 .SECONDARY:
 .DEFAULT_GOAL := all
@@ -293,6 +295,17 @@ check-long: deps-long
 	$(Q)NINODES_TEST_LONG=1 tests/run.py $(B) $(tests_ALL)
 	$(Q)$(MAKE) --no-print-directory check-tsan TIMES=3
 	$(Q)$(MAKE) --no-print-directory check-valgrind
+# The tests by what they are for; `check` has all of them. performance: what runs cost as counted before them, no clock
+# in it. regression: outputs against stored references.
+regression_SRC := $(golden_SRC) $(wildcard tests/e2e/*.c) tests/workflow/demo.c
+check-unit: $(call bin,$(unit_SRC))
+check-performance: $(call bin,$(performance_SRC))
+check-integration: all $(call bin,$(filter-out $(regression_SRC),$(workflow_SRC)))
+check-regression: $(call bin,$(filter-out $(long_SRC),$(regression_SRC)))
+check-unit check-performance check-regression:
+	$(Q)tests/run.py $(B) $^
+check-integration:
+	$(Q)tests/run.py $(B) $(filter $(B)/tests/%,$^) $(filter-out $(long_SRC),$(script_SRC))
 # What several threads do, under ThreadSanitizer, TIMES times each: rings and readers, the socket and its viewers, worker
 # and queue, jobs that are paused and cancelled, reading ahead, the compiler's threads.
 TIMES ?= 1
@@ -434,6 +447,10 @@ plans: $(B)/bench/plans
 clocks: $(B)/tests/unit/run/real_programs
 	$(Q)$< --print $(B)/gate-programs.txt
 	$(Q)B=$(B) python3 tests/gate/gfx1151.py --programs $(B)/gate-programs.txt --write
+
+# What the phases of optimisation give on this machine's device, up to 40 minutes; it has to be quiet.
+phases: all
+	$(Q)$(B)/ninodes bench suite --output $(B)/phases --report $(B)/PHASES.md && cp $(B)/PHASES.md bench/results/PHASES.md
 
 # What tiles of a VAE lose, measured on this machine's device.
 tiles: $(B)/bench/tiles

@@ -297,7 +297,7 @@ static nino_status open_pool(nino_cl *cl, uint64_t mem_limit, nino_error *err)
         .priv = cl,
         .budget = mem_limit && mem_limit < budget ? mem_limit : budget,
         .max_arena = cl->dev->info.max_buffer,
-        .is_exact = nino_debug_has("mem") || !nino_is_true(nino_vars_get()->hip_memory),
+        .is_always_exact = nino_debug_has("mem") || !nino_is_true(nino_vars_get()->hip_memory),
     };
     cl->be.pool = nino_pool_create(&p);
     return cl->be.pool ? NINO_OK : nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");

@@ -46,6 +46,10 @@ typedef struct options {
     bool has_seed, json, dry_run, quiet, verbose, once, markdown, bench, fast, tensors, ui, measure,
         no_profile, no_metadata, help, resume, front, wait, after, gui, advise, csv, reset, metrics,
         watch, explain, source, code, replay, sweep, joins;
+    const char *opt, *report; // opt: of --opt
+    uint64_t limit, model_room;
+    bool each;
+    bool no_policy[NINO_POLICY_COUNT], no_mixed, adaptive;
 } options;
 
 // Digits, an optional fraction, and B, K, M, G, T with or without "iB" or "B".

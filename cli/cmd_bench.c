@@ -149,7 +149,7 @@ static void tell_text(const nino_bench_result *r, const nino_bench_result *base)
                "arithmetic\n");
 }
 
-// Exit code for --fail-over: slower by more than allowed, and not by chance.
+// Exit code for --fail-over: slower by more than allowed and than the noise, and not by chance.
 static int cmd_bench_judge(const nino_bench_result *r, const nino_bench_result *base, double limit)
 {
     int rc = EXIT_OK;
@@ -158,10 +158,20 @@ static int cmd_bench_judge(const nino_bench_result *r, const nino_bench_result *
         const double change = change_of(base, &r->cases[i], &p);
         if (!(change > limit) || p > 0.05)
             continue;
-        say("bench: %s takes %.1f %% longer than in the baseline", r->cases[i].name, change);
+        const double band = nino_bench_noise(cmd_bench_find(base, r->cases[i].name), &r->cases[i]);
+        if (change <= band)
+            continue;
+        say("bench: %s takes %.1f %% longer than in the baseline (noise band %.1f %%)",
+            r->cases[i].name, change, band);
         rc = EXIT_REGRESSION;
     }
     return rc;
+}
+
+// A suite of kernels is told as kernels are, of workflows by its report.
+static bool is_kernels(const options *o)
+{
+    return o->n_args > 1 && bench_kernels_of_suite(o->arg[1]);
 }
 
 static int cmd_bench_tell(const options *o, const nino_bench_result *r, double limit)
@@ -173,10 +183,12 @@ static int cmd_bench_tell(const options *o, const nino_bench_result *r, double l
     if (o->baseline && strcmp(base.device, r->device) != 0 && !o->quiet)
         say("bench: the baseline is of another device: %s", base.device);
     const nino_bench_result *b = o->baseline ? &base : NULL;
+    const bool is_told =
+        o->n_args && !strcmp(o->arg[0], "suite") && (!b || o->json) && !is_kernels(o);
     int rc = EXIT_OK;
     if (o->save && nino_bench_save(o->save, r, &err))
         rc = report_error(o, "bench", &err, NULL);
-    else
+    else if (!is_told)
         (o->json ? cmd_bench_tell_json : o->csv ? tell_csv : tell_text)(r, b);
     if (!rc)
         rc = cmd_bench_judge(r, b, limit);
@@ -220,12 +232,18 @@ int cmd_bench(const options *o)
                                 "bench --save FILE keeps a result to compare with");
         nino_bench_release(&base);
     }
-    if (is_workflow(o)) {
+    const bool is_suite = o->n_args && !strcmp(o->arg[0], "suite");
+    const char *kernels = is_suite && o->n_args > 1 ? bench_kernels_of_suite(o->arg[1]) : NULL;
+    if (is_suite && !kernels) {
+        rc = bench_suite(o, &r);
+    } else if (is_workflow(o)) {
         rc = bench_workflow(o, &r);
     } else {
         const nino_bench_params p = { NINO_BENCH_PARAMS_INIT,
                                       .device = o->device,
-                                      .filter = o->n_args ? o->arg[0] : NULL,
+                                      .filter = kernels     ? kernels
+                                                : o->n_args ? o->arg[0]
+                                                            : NULL,
                                       .samples = o->samples ? (int) o->samples : SAMPLES,
                                       .warmup = o->warmup ? (int) o->warmup : WARMUP,
                                       .quick = o->fast,

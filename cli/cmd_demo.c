@@ -12,7 +12,7 @@
 
 // The folder with the workflows and the demo's models: of the install, or of the sources beside the
 // build folder. False: neither is there.
-static bool demo_folder(char *out, size_t size)
+bool demo_folder(char *out, size_t size)
 {
     static const char *const ways[] = { NINO_DATA_FROM_BIN "/ninodes", "../data" };
     char exe[PATH_MAX], path[PATH_MAX + 200];

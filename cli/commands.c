@@ -62,6 +62,21 @@
         "no-metadata", 0, OPT_FLAG, FIELD(no_metadata), NULL,                                      \
             "Put neither the workflow nor a profile into the files that are written"               \
     }
+#define POLICY_ROW_(id, word, phase, text)                                                         \
+    { "no-" word, 0, OPT_FLAG, FIELD(no_policy[NINO_POLICY_##id]), NULL, "Without: " text },
+#define O_POLICIES                                                                                 \
+    { "opt",                                                                                       \
+      0,                                                                                           \
+      OPT_WORD,                                                                                    \
+      FIELD(opt),                                                                                  \
+      "baseline|memory|precision|video",                                                           \
+      "Which optimisations act, each with those before it (ninodes help bench)" },                 \
+        NINO_POLICIES(POLICY_ROW_){ "no-mixed",      0,    OPT_FLAG,                               \
+                                    FIELD(no_mixed), NULL, "Without: mixed precision" },           \
+    {                                                                                              \
+        "adaptive", 0, OPT_FLAG, FIELD(adaptive), NULL,                                            \
+            "Batch prompts or not as was faster in earlier evaluations here"                       \
+    }
 #define O_GEMM                                                                                     \
     {                                                                                              \
         "gemm", 0, OPT_WORD, FIELD(gemm), "auto|native|clblast",                                   \
@@ -108,6 +123,7 @@ static const opt run_opts[] = {
       "cl, cl:N, cl:NAME or ref; several share the items of batches and the cells of a grid" },
     O_GEMM,
     O_PRECISION,
+    O_POLICIES,
     O_MEM,
     O_CONFIG,
     O_PREVIEW,
@@ -169,6 +185,7 @@ static const opt plan_opts[] = { { "profile", 0, OPT_TEXT, FIELD(profile), "NAME
                                  O_DEVICE,
                                  O_GEMM,
                                  O_PRECISION,
+                                 O_POLICIES,
                                  O_MEM,
                                  { "budget", 0, OPT_TEXT, FIELD(budget), "SIZE,SIZE,...",
                                    "What it would take with each of these device memories" },
@@ -236,14 +253,24 @@ static const opt bench_opts[] = {
     { "against", 0, OPT_LIST, FIELD(against), "N.I=V",
       "Compare the WORKFLOW with itself with this setting" },
     { "fail-over", 0, OPT_TEXT, FIELD(fail_over), "PERCENT",
-      "Exit with 7 when it is slower by more than that, beyond doubt" },
+      "Exit with 7 when it is slower by more than that and than the noise band, beyond doubt" },
     { "csv", 0, OPT_FLAG, FIELD(csv), NULL, "Comma-separated values" },
+    { "output", 'o', OPT_TEXT, FIELD(output), "DIR",
+      "suite: test_data with its results goes below DIR (default: the working folder)" },
+    { "report", 0, OPT_TEXT, FIELD(report), "FILE",
+      "suite: write the report there, not to stdout" },
+    { "each", 0, OPT_FLAG, FIELD(each), NULL, "suite: the last phase also without each policy" },
+    { "limit", 0, OPT_NUMBER, FIELD(limit), "SECONDS",
+      "suite: leave out what would take longer (default 2400; with --quick 300)" },
+    { "model-room", 0, OPT_SIZE, FIELD(model_room), "SIZE",
+      "suite: leave out what needs a made model larger than that (default 8GiB)" },
     O_DEVICE,
     O_GEMM,
     O_MODELS,
     O_INPUT,
     O_INFO,
     O_PRECISION,
+    O_POLICIES,
     O_MEM,
     O_CONFIG,
     O_SET,
@@ -306,6 +333,7 @@ static const opt worker_opts[] = {
     O_DEVICE,
     O_GEMM,
     O_PRECISION,
+    O_POLICIES,
     O_MEM,
     O_CONFIG,
     O_PREVIEW,
@@ -353,6 +381,7 @@ static const opt serve_opts[] = {
     O_DEVICE,
     O_GEMM,
     O_PRECISION,
+    O_POLICIES,
     O_MEM,
     O_CONFIG,
     { "preview", 0, OPT_WORD, FIELD(preview), "none|latent2rgb|taesd|auto",
@@ -387,6 +416,7 @@ static const opt jobs_opts[] = {
     O_SET,
     O_SEED,
     O_PRECISION,
+    O_POLICIES,
     O_PREVIEW,
     O_PREVIEW_EVERY,
     O_PREVIEW_PERCENT,
@@ -434,6 +464,7 @@ static const opt demo_opts[] = {
     O_DEVICE,
     O_GEMM,
     O_PRECISION,
+    O_POLICIES,
     O_CONFIG,
     O_PREVIEW,
     { "advise", 0, OPT_FLAG, FIELD(advise), NULL,
@@ -495,14 +526,29 @@ const command commands[] = {
       cmd_nodes },
     { "selftest", "", 0, 0, "Compare every kernel on a device with the reference", "",
       selftest_opts, cmd_selftest },
-    { "bench", "[TEXT|WORKFLOW]", 0, 1, "Say how fast kernels, or a workflow, run here",
+    { "bench", "[TEXT|WORKFLOW|suite [NAME]]", 0, 2,
+      "Say how fast kernels, a workflow, or a suite of them run here",
       "TEXT: only cases whose name contains it, as the table prints them. Samples are taken\n"
       "in turn with those of a yardstick, a matrix product; what is compared with a baseline\n"
       "is the ratio of the two, which holds when clock or load change.\n"
       "A WORKFLOW is run as a whole, after one run that loads and compiles; every node works\n"
       "again, and its files go to a folder that is removed. --against KSampler.steps=10 runs\n"
       "it in turn with itself so set, 8 times each (-n), and says what that changes a picture,\n"
-      "with its confidence, and whether the results are the same.\n",
+      "with its confidence, and whether the results are the same.\n"
+      "suite runs a set of cases under phases of optimisation in turn, at least 10 times each:\n"
+      "  --opt=baseline   no pool, no planned tiles, no Winograd, no cache, prompts one by one, "
+      "no\n"
+      "                   reading ahead, clips as a whole, fp32\n"
+      "  --opt=memory     phase 1: pool, planned tiles, Winograd's layout, cache of results\n"
+      "  --opt=precision  phase 2: also mixed precision, prompts together, reading ahead\n"
+      "  --opt=video      phase 3: also clips frame by frame, and what earlier evaluations advise\n"
+      "--opt is the last phase measured (default video); --no-pool and the like measure it "
+      "without\n"
+      "that, too.\n"
+      "Suites: phases (default), vae, sd, flux, wan, load; and kernels: gemm, conv, attention.\n"
+      "--quick runs the demo's networks in 5 minutes at most, else networks of full size with\n"
+      "random weights, 40 minutes at most. Results: test_data/benchmarks, "
+      "test_data/optimization.\n",
       bench_opts, cmd_bench },
     { "kernel", "NAME", 1, 1, "Look into one kernel of a run: peers, source, machine code, speed",
       "Without --source, --code, --replay and --sweep: what it was launched for longest, what the\n"

@@ -32,6 +32,12 @@ int cmd_bench(const options *o);
 // slower. Both return an exit code.
 int bench_workflow(const options *o, nino_bench_result *r);
 int bench_against(const options *o, double limit);
+// bench suite: fills *r with every run as a case, and writes its files.
+int bench_suite(const options *o, nino_bench_result *r);
+// What the cases of a suite of kernels ("gemm") have in their names; NULL: it is none.
+const char *bench_kernels_of_suite(const char *name);
+// The folder with the workflows and the demo's models; false: they are not installed.
+bool demo_folder(char *out, size_t size);
 int cmd_kernel(const options *o);
 int cmd_tune(const options *o);
 int cmd_monitor(const options *o);

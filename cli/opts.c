@@ -18,11 +18,11 @@ bool one_of(const char *choices, const char *word)
 
 static bool bad_option(const command *c, const char *word)
 {
-    const char *names[48];
+    const char *names[64];
     size_t n = 0;
     char bare[64];
     snprintf(bare, sizeof(bare), "%.*s", (int) strcspn(word, "="), word);
-    for (const opt *o = c->opts; o->name && n < 48; o++)
+    for (const opt *o = c->opts; o->name && n < 64; o++)
         names[n++] = o->name;
     const char *near = nino_nearest(bare + strspn(bare, "-"), names, n);
     if (near)

@@ -105,6 +105,23 @@ static void on_talk_log(void *priv, nino_log_level level, const char *line)
     say("%s", line);
 }
 
+// --opt first, then each alone.
+static void set_policies(const options *o, nino_job_options *job)
+{
+    nino_phase phase;
+    if (o->no_mixed && !job->precision)
+        job->precision = NINO_PRECISION_F32;
+    if (nino_phase_find(o->opt, &phase))
+        nino_phase_set(job, phase);
+    if (o->adaptive) {
+        job->policies_on |= NINO_POLICY_BIT(NINO_POLICY_ADAPTIVE);
+        job->policies_off &= ~NINO_POLICY_BIT(NINO_POLICY_ADAPTIVE);
+    }
+    for (int i = 0; i < NINO_POLICY_COUNT; i++)
+        if (o->no_policy[i])
+            job->policies_off |= NINO_POLICY_BIT(i);
+}
+
 void fill_ctx_params(const options *o, nino_ctx_params *p, nino_job_options *job)
 {
     *job = (nino_job_options){
@@ -118,6 +135,7 @@ void fill_ctx_params(const options *o, nino_ctx_params *p, nino_job_options *job
         .no_metadata = o->no_metadata,
     };
     nino_precision_opt_find(o->precision, &job->precision);
+    set_policies(o, job);
     nino_preview_opt_find(o->preview, &job->preview);
     *p = (nino_ctx_params){
         NINO_CTX_PARAMS_INIT,

@@ -62,6 +62,54 @@ bool nino_preview_opt_find(const char *word, nino_preview_opt *out)
     return i >= 0;
 }
 
+// ---- policies --------------------------------------------------------------------------------
+
+static const char *const policies[] = {
+#define X(id, word, phase, help) word,
+    NINO_POLICIES(X)
+#undef X
+};
+static const int phase_of[] = {
+#define X(id, word, phase, help) phase,
+    NINO_POLICIES(X)
+#undef X
+};
+static const char *const phases[] = { "baseline", "memory", "precision", "video" };
+
+const char *nino_policy_name(nino_policy p)
+{
+    return policies[(unsigned) p < NINO_POLICY_COUNT ? p : 0];
+}
+
+const char *nino_phase_name(nino_phase p)
+{
+    return phases[(unsigned) p < NINO_PHASE_COUNT ? p : 0];
+}
+
+bool nino_phase_find(const char *word, nino_phase *out)
+{
+    const int i = find_word(phases, NINO_PHASE_COUNT, word);
+    if (i >= 0)
+        *out = (nino_phase) i;
+    return i >= 0;
+}
+
+void nino_phase_set(nino_job_options *o, nino_phase p)
+{
+    o->policies_on = 0;
+    for (int k = 0; k < NINO_POLICY_COUNT; k++)
+        o->policies_on |= phase_of[k] <= (int) p ? NINO_POLICY_BIT(k) : 0;
+    o->policies_off = NINO_POLICY_ALL & ~o->policies_on;
+    if (!o->precision)
+        o->precision = p < NINO_PHASE_PRECISION ? NINO_PRECISION_F32 : NINO_PRECISION_MIXED;
+}
+
+uint32_t nino_options_switched(const nino_job_options *o)
+{
+    const uint32_t acts = (NINO_POLICY_STANDARD | o->policies_on) & ~o->policies_off;
+    return (acts ^ NINO_POLICY_STANDARD) & NINO_POLICY_ALL;
+}
+
 // ---- options ---------------------------------------------------------------------------------
 
 void nino_options_lay_over(nino_job_options *o, const nino_job_options *over)
@@ -93,6 +141,8 @@ void nino_options_lay_over(nino_job_options *o, const nino_job_options *over)
         o->shard = over->shard;
         o->n_shards = over->n_shards;
     }
+    o->policies_on = (o->policies_on & ~over->policies_off) | over->policies_on;
+    o->policies_off = (o->policies_off & ~over->policies_on) | over->policies_off;
 }
 
 static bool params_keep_text(const char **text, nino_arena *arena)

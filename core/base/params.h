@@ -12,5 +12,7 @@ bool nino_params_take(void *out, size_t size, const void *in, const char *init, 
 
 // What `over` says, and where it says nothing what *o says.
 void nino_options_lay_over(nino_job_options *o, const nino_job_options *over);
+// Which policies are other than NINO_POLICY_STANDARD.
+uint32_t nino_options_switched(const nino_job_options *o);
 // Moves its texts into the arena. False: out of memory.
 bool nino_options_keep(nino_job_options *o, nino_arena *arena);

@@ -73,6 +73,9 @@ nino_array *nino_weights_read_f32(const nino_weights *w, const nino_tensor_info 
 // file's own. Both are hints, from any thread. The thread ends with the file.
 void nino_weights_expect(nino_weights *w, const nino_tensor_info *t);
 void nino_weights_read_ahead(nino_weights *w, const nino_tensor_info *t);
+// Bytes of t that reading it now would have to wait for, because the page cache has not got them (0 where
+// the system does not tell). *is_ahead: all of it was asked for by the thread.
+uint64_t nino_weights_missing(nino_weights *w, const nino_tensor_info *t, bool *is_ahead);
 
 // What the numbers of a scaled weight are multiplied by: 8-bit floats and integers have
 // "X.scale_weight" or, in newer files, "X.weight_scale" beside X.weight, one number or one a row.

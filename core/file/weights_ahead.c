@@ -5,6 +5,8 @@
 #include "core/base/thread.h"
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "core/file/weights_priv.h"
 
@@ -132,6 +134,39 @@ void nino_weights_read_ahead(nino_weights *w, const nino_tensor_info *t)
     a->has_thread = !a->has_failed;
     pthread_cond_signal(&a->wake);
     pthread_mutex_unlock(&a->lock);
+}
+
+// Of the pages that these bytes of the file are in.
+static uint64_t missing_pages(int fd, uint64_t offset, uint64_t bytes)
+{
+    const uint64_t page = (uint64_t) sysconf(_SC_PAGESIZE), from = offset / page * page;
+    const size_t length = (size_t) (offset + bytes - from), n = (length + page - 1) / page;
+    uint64_t missing = 0;
+    unsigned char *is_there = malloc(n + 1);
+    void *at = is_there && length ? mmap(NULL, length, PROT_READ, MAP_SHARED, fd, (off_t) from)
+                                  : MAP_FAILED;
+    if (at != MAP_FAILED) {
+        if (!mincore(at, length, is_there))
+            for (size_t i = 0; i < n; i++)
+                missing += is_there[i] & 1 ? 0 : page;
+        munmap(at, length);
+    }
+    free(is_there);
+    return missing < bytes ? missing : bytes;
+}
+
+uint64_t nino_weights_missing(nino_weights *w, const nino_tensor_info *t, bool *is_ahead)
+{
+    size_t i;
+    nino_weights *file = find_file(w, t, &i);
+    nino_ahead *a = file->ahead;
+    *is_ahead = false;
+    if (file->file_bytes <= WINDOW / 8 || t->is_strided)
+        return 0;
+    pthread_mutex_lock(&a->lock);
+    *is_ahead = a->place[i] && a->place[i] - 1 > a->now && a->place[i] - 1 < a->next;
+    pthread_mutex_unlock(&a->lock);
+    return missing_pages(file->fd, t->offset, t->bytes);
 }
 
 void nino_ahead_destroy(nino_ahead *a)

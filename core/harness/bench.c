@@ -259,6 +259,13 @@ nino_status nino_bench(const nino_bench_params *params, nino_bench_result *out, 
     return NINO_OK;
 }
 
+double nino_bench_noise(const nino_bench_case *a, const nino_bench_case *b)
+{
+    const double errors =
+        2 * (a->ratio_sigma / sqrt((double) a->n) + b->ratio_sigma / sqrt((double) b->n));
+    return isfinite(errors) ? 100 * expm1(errors) : 0;
+}
+
 void nino_bench_release(nino_bench_result *r)
 {
     free(r->cases);

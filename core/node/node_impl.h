@@ -48,6 +48,9 @@ typedef struct nino_node_ops {
     bool (*is_volatile_with)(const void *params); // the same, where it depends; NULL: it does not
     // What the node asks the stream to be set to. NULL, or AUTO: the run's precision.
     nino_precision (*precision)(const void *params);
+    // Which policies it has other than the standard (nino_profile.switched), where the run has
+    // `run`. NULL: the run's.
+    uint32_t (*switched)(const void *params, uint32_t run);
     // The planner chooses nothing for it: its ops do as they do by themselves. NULL: it may.
     bool (*is_fixed)(const void *params);
     // ComfyUI's INPUT_IS_LIST: inputs come as they are, lists or not (nino_value_count(),

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 // A weight on a backend; in the weight's list and in the list of everything that is resident.
 typedef struct nino_resident nino_resident;
@@ -33,16 +34,42 @@ static nino_resident *backend_find(const nino_weight *w, const nino_backend *be)
     return r;
 }
 
+// What reading a weight will have to wait for.
+typedef struct awaited {
+    uint64_t missing; // bytes
+    bool is_ahead;    // all of it was asked for ahead
+} awaited;
+
+static awaited await_weight(const nino_backend *be, const nino_weight *w)
+{
+    awaited a = { .is_ahead = w->n_ranges > 0 };
+    if (!w->file || !strcmp(be->impl->name, "plan"))
+        return (awaited){ 0 };
+    for (int i = 0; i < w->n_ranges; i++) {
+        bool is_ahead;
+        a.missing += nino_weights_missing(w->range[i].file, w->range[i].info, &is_ahead);
+        a.is_ahead &= is_ahead;
+    }
+    return a;
+}
+
 // What is made anew for every op is a part of computing, not of loading.
-static void publish_load(nino_backend *be, const nino_weight *w, uint64_t start, uint64_t bytes)
+static void publish_load(nino_backend *be, const nino_weight *w, const awaited *a, uint64_t start,
+                         uint64_t bytes)
 {
     const uint64_t ns = nino_now_ns() - start;
     be->load_ns += w->is_made ? 0 : ns;
     be->load_bytes += w->is_made ? 0 : bytes;
+    be->late_bytes += a->missing;
+    be->stall_ns += a->missing ? ns : 0;
     if (!be->monitor || !nino_monitor_is_on(be->monitor))
         return;
     nino_event ev = { .t_ns = start, .kind = NINO_EV_TRANSFER };
     ev.name = nino_monitor_name(be->monitor, "load");
+    if (a->is_ahead)
+        ev.sub = a->missing ? NINO_TRANSFER_LATE : NINO_TRANSFER_AHEAD;
+    else
+        ev.sub = a->missing ? NINO_TRANSFER_COLD : NINO_TRANSFER_DIRECT;
     ev.u.kernel.dur_ns = ns;
     ev.u.kernel.bytes = (double) bytes;
     nino_monitor_publish(be->monitor, &ev);
@@ -63,6 +90,7 @@ const nino_packed *nino_backend_weight(nino_backend *be, const nino_weight *w, n
         backend_drop(r);
         pthread_mutex_unlock(&lock);
     }
+    const awaited a = await_weight(be, w);
     const uint64_t start = nino_now_ns();
     r = calloc(1, sizeof(*r));
     if (!r) {
@@ -88,7 +116,7 @@ const nino_packed *nino_backend_weight(nino_backend *be, const nino_weight *w, n
         all->all_prev = r;
     all = r;
     pthread_mutex_unlock(&lock);
-    publish_load(be, w, start, bytes);
+    publish_load(be, w, &a, start, bytes);
     return &r->packed;
 }
 
@@ -153,6 +181,12 @@ nino_status nino_backend_alloc(nino_backend *be, uint64_t bytes, nino_mem_owner 
     if (!st && err)
         *err = (nino_error){ 0 };
     return st;
+}
+
+void nino_backend_set_switched(nino_backend *be, uint32_t switched)
+{
+    be->profile.switched = switched;
+    nino_pool_set_exact(be->pool, !nino_acts(&be->profile, NINO_POLICY_POOL));
 }
 
 nino_status nino_backend_gather(nino_backend *be, uint64_t bytes, nino_error *err)
@@ -223,6 +257,7 @@ void nino_backend_close(nino_backend **pbe)
     be->impl->finish(be, NULL);
     nino_backend_drop_weights(be);
     nino_pool_destroy(&be->pool);
+    free(be->paces);
     be->impl->close(be);
     *pbe = NULL;
 }

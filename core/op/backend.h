@@ -2,6 +2,7 @@
 // core/op/plan/plan (counts only), cl/. One job thread uses a backend at a time.
 #pragma once
 #include "core/op/ceilings.h"
+#include "core/op/pace.h"
 #include "core/op/pool.h"
 #include "core/op/profile.h"
 #include "core/op/programs.h"
@@ -96,11 +97,17 @@ struct nino_backend {
     uint64_t load_bytes; // of the weights brought in, as the device holds them
     uint64_t evicted;    // bytes of weights that were given up for room
     uint64_t mem_limit;  // that was asked for; 0: none was
+    uint64_t late_bytes; // of the files, that were not in memory when they were to be read
+    uint64_t stall_ns;   // of load_ns, of weights with such bytes
     uint64_t n_cleanups; // runs of nodes that may free memory, of which some do
     uint64_t build_ns;   // spent waiting for kernels to be compiled or taken from the cache
     uint64_t n_builds;   // programs that came so
     uint64_t ops;        // bit i: nino_ops[i] has run
+    nino_paces *paces;   // what adaptive settings know; NULL: none was asked for yet. Owned
 };
+
+// From now on so, for what is planned for be as well: as nino_profile.switched.
+void nino_backend_set_switched(nino_backend *be, uint32_t switched);
 
 // The stream that uses be has been cancelled: waits may give up (NINO_ERR_CANCELLED), and what is
 // enqueued then ends by itself. Without a stream, false.

@@ -300,6 +300,12 @@ static nino_status pack_rows(pack_job *j)
     return j->st;
 }
 
+static void pack_read_ahead(const nino_profile *p, const nino_weight *w)
+{
+    if (w->file && w->n_ranges && nino_acts(p, NINO_POLICY_PREFETCH))
+        nino_weights_read_ahead(w->range[w->n_ranges - 1].file, w->range[w->n_ranges - 1].info);
+}
+
 size_t nino_pack_row_bytes(const nino_profile *p, const nino_weight *w)
 {
     nino_dtype dtype;
@@ -326,8 +332,7 @@ nino_status nino_pack_rows(const nino_profile *p, const nino_weight *w, int64_t 
     nino_sched_packed_bytes(p, w, &j.dtype);
     j.is_stored = !j.is_ref && w->dtype == j.dtype && nino_weight_is_stored(w) &&
                   (!j.keeps_rows || nino_pack_cp(w->c) == w->c);
-    if (w->file && w->n_ranges)
-        nino_weights_read_ahead(w->range[w->n_ranges - 1].file, w->range[w->n_ranges - 1].info);
+    pack_read_ahead(p, w);
     const nino_status st = pack_rows(&j);
     if (!st && j.keeps_rows) { // up to whole panels, as in all layouts
         const size_t row = nino_pack_row_bytes(p, w);
@@ -343,8 +348,7 @@ nino_status nino_pack_weight(const nino_profile *p, const nino_weight *w,
     nino_raw_layout raw;
     nino_dtype dtype;
     if (!p->schedule->is_plain && nino_raw_layout_of(w, &raw)) {
-        if (w->file && w->n_ranges)
-            nino_weights_read_ahead(w->range[w->n_ranges - 1].file, w->range[w->n_ranges - 1].info);
+        pack_read_ahead(p, w);
         return nino_raw_read(w, &raw, cancel, dst, err);
     }
     if (w->role != NINO_W_VECTOR)

@@ -76,6 +76,7 @@ nino_pool *nino_pool_create(const nino_pool_params *p)
     if (!pool)
         return NULL;
     pool->p = *p;
+    pool->p.is_exact |= p->is_always_exact;
     if (!pool->p.min_arena)
         pool->p.min_arena = DEFAULT_MIN_ARENA;
     if (!pool->p.max_arena)
@@ -523,6 +524,13 @@ void nino_pool_set_monitor(nino_pool *p, nino_monitor *m)
     if (m)
         nino_monitor_set_blocks(m, pool_describe, p);
     pool_publish(p, NINO_MEM_BUDGET, pool_get(&p->budget), NINO_OWN_ACTIVATION, false);
+}
+
+void nino_pool_set_exact(nino_pool *p, bool is_exact)
+{
+    pthread_mutex_lock(&p->lock);
+    p->p.is_exact = is_exact || p->p.is_always_exact;
+    pthread_mutex_unlock(&p->lock);
 }
 
 void nino_pool_set_budget(nino_pool *p, uint64_t budget)

@@ -35,8 +35,9 @@ typedef struct nino_pool_params {
                         // arena of its own size, if it is not above this
     uint64_t min_arena; // 0: 64 MiB
     // Every block is an arena of exactly its size, so that tools which watch buffers (oclgrind)
-    // notice an access beside a block.
+    // notice an access beside a block; also what a run without a pool has.
     bool is_exact;
+    bool is_always_exact; // whatever nino_pool_set_exact() says
 } nino_pool_params;
 
 nino_pool *nino_pool_create(const nino_pool_params *p);
@@ -53,6 +54,7 @@ nino_status nino_pool_gather(nino_pool *p, uint64_t bytes, nino_error *err);
 uint64_t nino_pool_largest_gather(nino_pool *p);
 uint64_t nino_pool_trim(nino_pool *p); // gives wholly free arenas back; returns the bytes
 void nino_pool_set_monitor(nino_pool *p, nino_monitor *m);
+void nino_pool_set_exact(nino_pool *p, bool is_exact); // of what is allocated from now on
 void nino_pool_set_budget(nino_pool *p, uint64_t budget);
 void nino_pool_stat(const nino_pool *p, nino_mem_stat *out);
 void nino_pool_reset_peak(nino_pool *p); // peaks become the current use

@@ -41,13 +41,19 @@ typedef struct nino_profile {
                          // With `units`: of what the clock model allows (core/op/clocks.h)
     unsigned units;      // work-group processors, where the clock model holds; 0: it does not
     nino_tuning tuning;
-    nino_gemm gemm;   // the user's choice
-    bool has_blas;    // CLBlast is there
-    bool is_stand_in; // the numbers are none of this device's own: it is measured at its first use
-    bool is_measured; // the numbers were measured on this device (core/op/ceilings.h)
-    char file[256];   // that it was read from; built in: its name
-    char date[16];    // of the file's numbers, as it says; "": it does not
+    nino_gemm gemm;    // the user's choice
+    bool has_blas;     // CLBlast is there
+    bool is_stand_in;  // the numbers are none of this device's own: it is measured at its first use
+    bool is_measured;  // the numbers were measured on this device (core/op/ceilings.h)
+    char file[256];    // that it was read from; built in: its name
+    char date[16];     // of the file's numbers, as it says; "": it does not
+    uint32_t switched; // policies that a run has other than NINO_POLICY_STANDARD
 } nino_profile;
+
+static inline bool nino_acts(const nino_profile *p, nino_policy policy)
+{
+    return ((NINO_POLICY_STANDARD ^ p->switched) >> policy) & 1;
+}
 
 // Whose peak the efficiencies are shares of, for operands of act_type.
 static inline bool nino_profile_uses_f16_peak(const nino_profile *p, nino_dtype type)

@@ -74,7 +74,8 @@ nino_conv_algo nino_sched_conv(const nino_profile *p, const nino_op_desc *d)
     const bool is_video = d->op == NINO_OP_CONV3D && a->stride_t == 1;
     const bool fits = (d->op == NINO_OP_CONV2D || is_video) && a->kernel == 3 && a->stride == 1 &&
                       a->pad == NINO_PAD_SAME && d->src_type[0] == NINO_F32 && d->weight;
-    if (!p->has_winograd || !p->schedule->has_winograd || !fits)
+    if (!p->has_winograd || !p->schedule->has_winograd || !fits ||
+        !nino_acts(p, NINO_POLICY_LAYOUT))
         return NINO_CONV_DIRECT;
     const int64_t c = d->weight->c, n = d->weight->n;
     const int64_t images = is_video || a->each_image ? 1 : d->dst.dim[0];

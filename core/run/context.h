@@ -74,6 +74,9 @@ void nino_ctx_keep_object(nino_ctx *ctx, nino_hash key, nino_value *v);
 // After it: what its kernels have raised is told and kept.
 void nino_ctx_renew_ceilings(nino_ctx *ctx);
 void nino_ctx_keep_ceilings(nino_ctx *ctx);
+// The same of the times that adaptive settings go by, where those act.
+void nino_ctx_renew_paces(nino_ctx *ctx);
+void nino_ctx_keep_paces(nino_ctx *ctx);
 void nino_ctx_drop_object(nino_ctx *ctx, nino_port_type type, nino_hash key);
 void nino_ctx_each_object(nino_ctx *ctx, void (*fn)(void *priv, const nino_value *v), void *priv);
 char **nino_ctx_list_models(const nino_ctx *ctx, const char *kind);

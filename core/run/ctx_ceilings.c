@@ -4,6 +4,7 @@
 #include "core/run/ctx_priv.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 // What was measured, else the data sheet's; false: nobody knows.
 static bool ctx_ceilings_find(const nino_ctx *ctx, nino_ceilings *c)
@@ -44,4 +45,20 @@ void nino_ctx_keep_ceilings(nino_ctx *ctx)
     nino_device_sampler_tell(ctx->sampler, &w->c);
     if (nino_ceilings_save(ctx->cache_dir, &ctx->backend->info, &w->c, &err))
         nino_logf(&ctx->log, NINO_LOG_WARN, "%s: %s", err.where, err.msg);
+}
+
+void nino_ctx_renew_paces(nino_ctx *ctx)
+{
+    nino_backend *be = ctx->backend;
+    if (nino_acts(&be->profile, NINO_POLICY_ADAPTIVE) && !be->paces &&
+        (be->paces = calloc(1, sizeof(*be->paces))))
+        nino_paces_load(be->paces, ctx->cache_dir, &be->info);
+}
+
+void nino_ctx_keep_paces(nino_ctx *ctx)
+{
+    nino_error err = { 0 };
+    nino_backend *be = ctx->backend;
+    if (be->paces && nino_paces_save(be->paces, ctx->cache_dir, &be->info, &err))
+        nino_logf(&ctx->log, NINO_LOG_INFO, "%s: %s", err.where, err.msg);
 }

@@ -225,9 +225,12 @@ static nino_status attempt(run_state *rs, const nino_gnode *n, node_state *s, no
     nino_exec *x = rs->x;
     if (stand_in(x, n, s, r->in[0]))
         return NINO_OK;
+    const nino_node_ops *ops = n->def->ops;
     nino_stream_set_precision(x->stream, precision_of_node(x, n));
+    nino_backend_set_switched(nino_stream_backend(x->stream),
+                              ops->switched ? ops->switched(n->params, x->switched) : x->switched);
     const uint64_t n_ops = nino_stream_backend(x->stream)->n_ops;
-    nino_status st = n->def->ops->run(&r->base, err);
+    nino_status st = ops->run(&r->base, err);
     if (st == NINO_OK && nino_is_true(nino_vars_get()->measure_error))
         nino_exec_measure_error(rs, n, s, r, n_ops);
     if (st == NINO_OK || x->is_plan)
@@ -253,7 +256,7 @@ static nino_status attempt(run_state *rs, const nino_gnode *n, node_state *s, no
     clear_outputs(s);
     nino_shown_release(&r->shown);
     *err = (nino_error){ 0 };
-    return n->def->ops->run(&r->base, err);
+    return ops->run(&r->base, err);
 }
 
 static void print_params(nino_buf *out, const nino_gnode *n)
@@ -429,7 +432,10 @@ static nino_status run_node(run_state *rs, int i, nino_error *err)
     char *profile = x->profile && n->def->is_output ? nino_profile_log_json(x->profile) : NULL;
     r.base.profile_json = profile;
     const bool is_fixed = n->def->ops->is_fixed && n->def->ops->is_fixed(n->params);
-    nino_stream_set_choice(x->stream, x->choice && !is_fixed ? &x->choice[i] : NULL);
+    const uint32_t switched =
+        n->def->ops->switched ? n->def->ops->switched(n->params, x->switched) : x->switched;
+    const bool is_planned = !(switched & NINO_POLICY_BIT(NINO_POLICY_TILES));
+    nino_stream_set_choice(x->stream, x->choice && !is_fixed && is_planned ? &x->choice[i] : NULL);
     const nino_backend *be = nino_stream_backend(x->stream);
     const uint64_t load_bytes = be->load_bytes, evicted = be->evicted, n_ops = be->n_ops;
     nino_status st = run_turns(rs, n, s, &r, err);

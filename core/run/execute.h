@@ -28,8 +28,9 @@ typedef struct nino_exec {
     // n_shards > 0: it is part `shard`, from 1, of so many; what it computes goes into `parts`.
     int shard, n_shards;
     nino_parts *parts;
-    bool no_files; // nodes that only write do not run
-    bool is_anew;  // results of earlier runs are not used
+    bool no_files;     // nodes that only write do not run
+    bool is_anew;      // results of earlier runs are not used
+    uint32_t switched; // policies, as in nino_profile
     // For progress: predicted FLOPs, what the backend had scheduled before, and when the run began.
     double total_flops, flops_before;
     double spared_before, spared_told; // of what the backend was spared

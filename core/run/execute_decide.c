@@ -54,6 +54,8 @@ static nino_status execute_decide_make_key(run_state *rs, int i, nino_error *err
     const int32_t how[] = { rs->x->precision, is_part ? rs->x->shard : 0,
                             is_part ? rs->x->n_shards : 0 };
     nino_hasher_add(h, how, sizeof(how));
+    if (rs->x->switched) // some of them change how results are rounded
+        nino_hasher_add(h, &rs->x->switched, sizeof(rs->x->switched));
     execute_decide_hash_text(h, nino_vars_get()->attention); // settings that change a result's bits
     execute_decide_hash_text(h, nino_vars_get()->chunk_size);
     execute_decide_hash_text(h, nino_vars_get()->fallback);
@@ -148,8 +150,9 @@ static bool is_volatile(const run_state *rs, int i)
 {
     const nino_gnode *n = &rs->x->g->nodes[i];
     const nino_node_ops *ops = n->def->ops;
-    bool yes = rs->x->is_anew || (rs->x->keep && n->def->is_output) || ops->is_volatile ||
-               (ops->is_volatile_with && ops->is_volatile_with(n->params));
+    const bool has_cache = !(rs->x->switched & NINO_POLICY_BIT(NINO_POLICY_CACHE));
+    bool yes = rs->x->is_anew || !has_cache || (rs->x->keep && n->def->is_output) ||
+               ops->is_volatile || (ops->is_volatile_with && ops->is_volatile_with(n->params));
     for (int k = 0; n->def->inputs && n->def->inputs[k].key; k++)
         yes |= n->ports[k].node >= 0 && rs->node[n->ports[k].node].is_volatile;
     for (int k = 0; n->def->params && n->def->params[k].key; k++)

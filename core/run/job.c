@@ -216,6 +216,7 @@ static nino_status run_graph(nino_job *job, nino_error *err)
                     .keep = job->settings->o.keep_results ? keep_result : NULL,
                     .no_files = job->settings->o.no_files,
                     .is_anew = job->settings->o.is_anew,
+                    .switched = nino_options_switched(&job->settings->o),
                     .priv = job };
     const nino_stream_params sp = { .backend = nino_ctx_backend(job->ctx),
                                     .monitor = nino_ctx_monitor(job->ctx),
@@ -229,6 +230,8 @@ static nino_status run_graph(nino_job *job, nino_error *err)
         free(x.prompt_json);
         return nino_fail(err, NINO_ERR_NOMEM, job->g->name, "out of memory");
     }
+    nino_backend_set_switched(sp.backend, x.switched);
+    nino_ctx_renew_paces(job->ctx);
     nino_pool_reset_peak(sp.backend->pool);
     nino_ctx_renew_ceilings(job->ctx);
     nino_status st = NINO_ERR_NOMEM;
@@ -240,7 +243,9 @@ static nino_status run_graph(nino_job *job, nino_error *err)
     if (x.stream)
         st = run_part(job, &x, err);
     nino_stream_destroy(&x.stream);
+    nino_backend_set_switched(sp.backend, 0);
     nino_ctx_keep_ceilings(job->ctx);
+    nino_ctx_keep_paces(job->ctx);
     nino_profile_log_release(&profile);
     free(x.prompt_json);
     free(x.workflow_json);

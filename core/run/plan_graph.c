@@ -235,6 +235,7 @@ nino_scheme *nino_scheme_create(nino_ctx *ctx, nino_graph *g, const char *profil
     nino_exec x = { .ctx = ctx, .is_plan = true };
     grapher w = { .x = &x };
     x.precision = nino_precision_of(settings->o.precision);
+    x.switched = nino_options_switched(&settings->o);
     if (own_device)
         w.prof = nino_ctx_backend(ctx)->profile;
     else if ((st = nino_profile_load(profile, &w.prof, &e)))
@@ -245,6 +246,7 @@ nino_scheme *nino_scheme_create(nino_ctx *ctx, nino_graph *g, const char *profil
         st = e.code;
         goto end;
     }
+    w.prof.switched = x.switched;
     // 0: no limit; a plan of a device that is not here says what it would need
     nino_pool_stat(nino_ctx_backend(ctx)->pool, &mem);
     f->budget = budget       ? budget

@@ -13,6 +13,7 @@ typedef struct walk {
     const nino_vae *v;
     bool is_decode, is_clip;
     int64_t n, pieces; // images, latent frames; clips that are streamed: how often
+    int64_t all;       // latent frames of a clip
     int64_t h, w;
     int64_t all_h, all_w; // of the picture that it is a tile of; 0: no tile
     nino_vae_bands bands; // rows > 0: of an exact decode
@@ -49,10 +50,14 @@ static void run_once(nino_stream *s, const void *priv)
     } else if (!v->decode_next) {
         nino_unref(v->decode_clip(s, v, input(s, k, k->n)));
     } else {
+        const bool is_whole = !nino_acts(&nino_stream_backend(s)->profile, NINO_POLICY_STREAMING);
         nino_vae_clip clip;
         nino_vae_clip_begin(&clip, v, k->is_decode);
-        for (int64_t i = 0; i < k->pieces; i++) {
-            const int64_t n = k->is_decode ? k->n : i || v->pads_end ? v->time_factor : 1;
+        for (int64_t i = 0; i < (is_whole ? 1 : k->pieces); i++) {
+            const int64_t piece = k->is_decode ? k->n : i || v->pads_end ? v->time_factor : 1;
+            const int64_t n = !is_whole      ? piece
+                              : k->is_decode ? k->all
+                                             : nino_vae_frames(v, k->all);
             nino_unref(nino_vae_clip_next(s, &clip, input(s, k, n)));
         }
         nino_vae_clip_end(&clip);
@@ -139,6 +144,7 @@ static walk clip_walk(const nino_vae *v, bool is_decode, int64_t t, int chunk, i
                    .is_clip = true,
                    .n = n < t ? n : t,
                    .pieces = pieces < 4 ? pieces : 4,
+                   .all = t,
                    .h = h,
                    .w = w };
 }
@@ -148,8 +154,12 @@ nino_status nino_vae_need_clip(nino_stream *s, const nino_vae *v, bool is_decode
 {
     const walk k = clip_walk(v, is_decode, t, chunk, h, w);
     const nino_status st = nino_need_get(s, run_once, &k, 0, out, err);
-    const bool is_stream = v->decode_next != NULL;
-    out->flops *= (double) t / (double) (is_stream ? k.pieces * (is_decode ? k.n : 1) : k.n);
+    const bool is_stream =
+        v->decode_next && nino_acts(&nino_stream_backend(s)->profile, NINO_POLICY_STREAMING);
+    const int64_t walked = is_stream        ? k.pieces * (is_decode ? k.n : 1)
+                           : v->decode_next ? k.all
+                                            : k.n;
+    out->flops *= (double) t / (double) walked;
     return st;
 }
 

@@ -118,6 +118,11 @@ static nino_status choose_style(nino_tile_job *j, bool has_budget, nino_tile_way
     nino_vae_need need = { 0 };
     uint64_t budget, gather = 0;
     snprintf(r->why, sizeof(r->why), "%s", is_never ? "whole image" : "tiles were asked for");
+    if (!nino_acts(&nino_stream_backend(j->s)->profile, NINO_POLICY_TILES)) {
+        snprintf(r->why, sizeof(r->why), "tiles are not planned");
+        w->style = w->style == NINO_TILE_AUTO ? NINO_TILE_NEVER : w->style;
+        return NINO_OK;
+    }
     if (w->style != NINO_TILE_AUTO && !(is_never && has_budget))
         return NINO_OK;
     const nino_status st = nino_vae_need_get(j->s, j->v, j->is_decode, 1, j->h, j->w, &need, err);
@@ -165,12 +170,14 @@ nino_status nino_tile_choose(nino_tile_job *j, bool exact, nino_tile_way *w, nin
     const nino_tile_style style = w->style;
     nino_mem_stat m;
     nino_pool_stat(nino_stream_backend(j->s)->pool, &m);
+    const bool has_budget =
+        m.budget && nino_acts(&nino_stream_backend(j->s)->profile, NINO_POLICY_TILES);
     exact = exact || w->style == NINO_TILE_EXACT;
     if (exact && can)
         w->fallback = NINO_TILE_EXACT;
     if (w->style == NINO_TILE_EXACT)
         w->style = NINO_TILE_ALWAYS; // if it cannot be exact
-    const nino_status st = choose_style(j, m.budget > 0, w, r, err);
+    const nino_status st = choose_style(j, has_budget, w, r, err);
     if (st)
         return st;
     const bool may_be_exact = can && !is_asked && !exact; // it was to be whole
@@ -183,8 +190,8 @@ nino_status nino_tile_choose(nino_tile_job *j, bool exact, nino_tile_way *w, nin
     else if (w->style != NINO_TILE_NEVER && exact)
         nino_tile_warn_inexact(j->s, j->v);
     if (w->style == NINO_TILE_EXACT)
-        tile_fit_exact(j, m.budget > 0, w, r);
-    else if (w->style != NINO_TILE_NEVER && m.budget)
+        tile_fit_exact(j, has_budget, w, r);
+    else if (w->style != NINO_TILE_NEVER && has_budget)
         nino_tile_fit_way(
             j->s, &(nino_tile_fit){ .v = j->v, .is_decode = j->is_decode, .h = j->h, .w = j->w }, w,
             r);

@@ -186,14 +186,15 @@ static nino_array *end_piece(job *j, nino_tensor *y, int64_t i, int64_t n, int64
     return a;
 }
 
-// Frames that go in as piece i of a causal VAE: what makes a latent frame; of a decode some of those.
-static void cut_piece(const job *j, int64_t i, int64_t *first, int64_t *n)
+// Frames that go in as piece i of a causal VAE: what makes a latent frame; of a decode some of those;
+// all of them where clips are not to be streamed.
+static void cut_piece(const job *j, bool is_whole, int64_t i, int64_t *first, int64_t *n)
 {
     const int64_t tc = j->is_decode ? j->piece : j->v->time_factor;
     const int64_t lead = j->is_decode || j->v->pads_end ? tc : 1; // of the clip's first piece
     *first = i ? lead + (i - 1) * tc : 0;
     *n = i ? tc : lead;
-    *n = *first + *n > j->n_in ? j->n_in - *first : *n;
+    *n = is_whole || *first + *n > j->n_in ? j->n_in - *first : *n;
 }
 
 // Causal: a latent frame at a time, or as many as memory.chunk_size says or the planner chose; what
@@ -201,21 +202,22 @@ static void cut_piece(const job *j, int64_t i, int64_t *first, int64_t *n)
 static nino_status stream_tile(job *j, int ix, int iy, nino_error *err)
 {
     const int64_t tc = j->v->time_factor, step = j->is_decode ? j->piece : tc;
-    const int64_t pieces = 1 + (j->n_in - 1) / step;
+    const bool is_whole = !nino_acts(&nino_stream_backend(j->s)->profile, NINO_POLICY_STREAMING);
+    const int64_t pieces = is_whole ? 1 : 1 + (j->n_in - 1) / step;
     nino_status st = NINO_OK;
     int64_t done = 0;
     nino_vae_clip clip;
     nino_vae_clip_begin(&clip, j->v, j->is_decode);
     for (int64_t i = 0; i < pieces && !st; i++) {
         int64_t n, first;
-        cut_piece(j, i, &first, &n);
+        cut_piece(j, is_whole, i, &first, &n);
         begin_piece(j, i, pieces);
         nino_tensor *y = nino_vae_clip_next(j->s, &clip, video_tiles_upload(j, ix, iy, first, n));
         nino_array *a = end_piece(j, y, i, pieces, done, nino_vae_clip_bytes(&clip), err);
         const int64_t frames = a ? a->shape.dim[0] : 0;
         if (!a)
             st = nino_stream_status(j->s, NULL);
-        else if (frames != (j->is_decode ? n * tc - (i ? 0 : tc - 1) : 1))
+        else if (frames != (is_whole ? j->n_out : j->is_decode ? n * tc - (i ? 0 : tc - 1) : 1))
             st = nino_fail(err, NINO_ERR_DEVICE, j->v->name, "a piece gave %lld frames",
                            (long long) frames);
         else
@@ -421,6 +423,11 @@ static nino_status video_tiles_choose(job *j, nino_tile_way *w, nino_tile_report
     nino_mem_stat m;
     nino_pool_stat(nino_stream_backend(j->s)->pool, &m);
     uint64_t budget = m.budget;
+    if (!nino_acts(&nino_stream_backend(j->s)->profile, NINO_POLICY_TILES)) {
+        snprintf(r->why, sizeof(r->why), "tiles are not planned");
+        w->style = w->style == NINO_TILE_AUTO ? NINO_TILE_NEVER : w->style;
+        return NINO_OK;
+    }
     snprintf(r->why, sizeof(r->why), "%s", is_never ? "whole frames" : "tiles were asked for");
     if (w->style == NINO_TILE_AUTO || (is_never && budget)) {
         const nino_status st = nino_vae_need_clip(j->s, j->v, j->is_decode, fit.frames, fit.chunk,

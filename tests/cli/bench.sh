@@ -46,6 +46,25 @@ expect 2 "$N" bench $tiny --against 4.no_such=1
 expect 2 "$N" bench $tiny --against 4.filename_prefix=x --save "$tmp/x.json"
 expect 2 "$N" bench group_norm $few --against 4.filename_prefix=x
 
+# suites: of kernels, by their names; of workflows, whatever is left out said with its reason, files in the seeds' folders
+expect 0 "$N" bench suite attention $few
+printed "attention"
+expect 2 "$N" bench suite nonsense --quick -d ref -o "$tmp"
+said "there is no such suite"
+expect 5 "$N" bench suite --quick -d cl:77 -o "$tmp"
+expect 2 "$N" bench suite --quick -d ref -n 3 -o "$tmp"
+expect 0 "$N" bench suite load --quick -d ref --model-room 1K -o "$tmp/suite" --report "$tmp/suite.md"
+grep -q "^Left out: its model would take" "$tmp/suite.md" || die "there is no room"
+[ -f "$tmp/suite/test_data/optimization/"performance_comparison_*.json ] || die "no results"
+expect 0 "$N" bench suite load --quick -d ref --model-room 1K -o "$tmp/suite" --json
+json_lines "$tmp/out" ok
+if [ -n "$NINODES_TEST_LONG" ]; then
+    expect 0 "$N" bench suite vae --quick --opt=memory -o "$tmp/long" --save "$tmp/long.json" --json
+    json_lines "$tmp/out" ok
+    [ -f "$tmp/long/test_data/benchmarks/phase1/"benchmark_results_*.json ] || die "no results of phase 1"
+    expect 0 "$N" bench suite vae --quick --opt=memory -o "$tmp/long" --baseline "$tmp/long.json" --fail-over 300%
+fi
+
 # tuning: nothing to tune on ref; what was found is kept, carried and forgotten
 # (tests/unit/harness/tune.c measures)
 expect 3 "$N" tune -d ref --quick

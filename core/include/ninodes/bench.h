@@ -79,5 +79,8 @@ NINO_API nino_status nino_bench_load(const char *path, nino_bench_result *out, n
 // chance p of so large a difference among equal runs (Welch's t).
 NINO_API void nino_bench_compare(const nino_bench_case *a, const nino_bench_case *b,
                                  double *percent, double *p);
+// Percent by which the two ratios may differ as their samples scatter: two standard errors of each. 0 where
+// there are too few samples.
+NINO_API double nino_bench_noise(const nino_bench_case *a, const nino_bench_case *b);
 
 NINO_END

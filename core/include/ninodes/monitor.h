@@ -113,7 +113,9 @@ typedef enum nino_transfer {
     // It was fetched ahead, and was there before it was needed.
     NINO_TRANSFER_AHEAD = 1,
     // It was fetched ahead, but the job had to wait for it.
-    NINO_TRANSFER_LATE = 2
+    NINO_TRANSFER_LATE = 2,
+    // Nobody fetched it ahead, and the job had to wait for the disk.
+    NINO_TRANSFER_COLD = 3
 } nino_transfer;
 
 // What a NINO_EV_MEM tells of the pool.

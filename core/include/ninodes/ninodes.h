@@ -65,6 +65,7 @@
 #include <ninodes/selftest.h>
 #include <ninodes/serve.h>
 #include <ninodes/statistics.h>
+#include <ninodes/suite.h>
 #include <ninodes/throttle.h>
 #include <ninodes/tune.h>
 #include <ninodes/worker.h>

@@ -43,6 +43,42 @@ NINO_API const char *nino_preview_opt_name(nino_preview_opt p);
 NINO_API bool nino_precision_opt_find(const char *word, nino_precision_opt *out);
 NINO_API bool nino_preview_opt_find(const char *word, nino_preview_opt *out);
 
+// What a run does beyond the plain way, each of which can be switched off or on alone. None of it
+// changes what is computed; LAYOUT, BATCHING, ADAPTIVE and TILES may change how it is rounded.
+// X(ID, "word", phase, "what it does")
+#define NINO_POLICIES(X)                                                                           \
+    X(POOL, "pool", 1, "Use device memory again; without it each tensor has a buffer of its own")  \
+    X(TILES, "tiles", 1, "Choose tiles by plan; without it pictures are tried whole first")        \
+    X(LAYOUT, "layout", 1, "Convolve 3x3 in Winograd's layout; without it maps stay as they are")  \
+    X(CACHE, "cache", 1, "Take results of earlier runs; without it every node works again")        \
+    X(BATCHING, "batching", 2, "Evaluate prompts together; without it one after the other")        \
+    X(PREFETCH, "prefetch", 2, "Read the weights of the next layers ahead of their use")           \
+    X(STREAMING, "streaming", 3, "Decode clips frame by frame; without it a whole clip at once")   \
+    X(ADAPTIVE, "adaptive", 3, "Batch or not as was faster in earlier evaluations here")
+#define NINO_POLICY_ID_(id, word, phase, help) NINO_POLICY_##id,
+typedef enum nino_policy { NINO_POLICIES(NINO_POLICY_ID_) NINO_POLICY_COUNT } nino_policy;
+#undef NINO_POLICY_ID_
+// As bits. STANDARD: those that act where nobody says otherwise.
+#define NINO_POLICY_BIT(policy) (UINT32_C(1) << (policy))
+#define NINO_POLICY_ALL ((UINT32_C(1) << NINO_POLICY_COUNT) - 1)
+#define NINO_POLICY_STANDARD (NINO_POLICY_ALL & ~NINO_POLICY_BIT(NINO_POLICY_ADAPTIVE))
+
+// Policies and precision in steps, each with all of those before: BASELINE has none and computes in
+// fp32, MEMORY adds those of phase 1, PRECISION those of phase 2 and mixed precision, VIDEO
+// those of phase 3.
+typedef enum nino_phase {
+    NINO_PHASE_BASELINE,
+    NINO_PHASE_MEMORY,
+    NINO_PHASE_PRECISION,
+    NINO_PHASE_VIDEO,
+    NINO_PHASE_COUNT
+} nino_phase;
+// "pool" ...; "baseline", "memory", "precision", "video". Never NULL.
+NINO_API const char *nino_policy_name(nino_policy p);
+NINO_API const char *nino_phase_name(nino_phase p);
+// False, and *out untouched: there is no such word.
+NINO_API bool nino_phase_find(const char *word, nino_phase *out);
+
 #define NINO_JOB_OPTIONS_INIT .size = sizeof(nino_job_options)
 typedef struct nino_job_options {
     // Set by NINO_JOB_OPTIONS_INIT.
@@ -83,6 +119,12 @@ typedef struct nino_job_options {
     // single run, to the bit where all devices are alike. NULL: it is not run in parts.
     const char *parts_dir;
     int shard, n_shards;
+    // Bits of policies that are switched on and off; the others are as the context has them, there
+    // NINO_POLICY_STANDARD. A bit in both is off.
+    uint32_t policies_on, policies_off;
 } nino_job_options;
+
+// Sets *o to a phase: its policies, and its precision where o leaves that to the device.
+NINO_API void nino_phase_set(nino_job_options *o, nino_phase p);
 
 NINO_END

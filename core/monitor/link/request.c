@@ -72,6 +72,10 @@ void nino_options_write(nino_buf *b, const nino_job_options *o)
         nino_json_add_u64(b, "no_metadata", 1);
     if (o->is_anew)
         nino_json_add_u64(b, "is_anew", 1);
+    if (o->policies_on)
+        nino_json_add_u64(b, "policies_on", o->policies_on);
+    if (o->policies_off)
+        nino_json_add_u64(b, "policies_off", o->policies_off);
     nino_buf_addc(b, '}');
 }
 
@@ -185,6 +189,7 @@ nino_status nino_options_parse(const nino_json *v, nino_job_options *o, const ch
 {
     const char *precision = NULL, *preview = NULL;
     uint64_t every = 0, percent = 0, no_profile = 0, no_metadata = 0, is_anew = 0;
+    uint64_t on = 0, off = 0;
     nino_status st = NINO_OK;
     *o = (nino_job_options){ NINO_JOB_OPTIONS_INIT };
     *models = NULL;
@@ -202,6 +207,8 @@ nino_status nino_options_parse(const nino_json *v, nino_job_options *o, const ch
         (st = get_u64(v, "no_profile", 1, &no_profile, err)) ||
         (st = get_u64(v, "no_metadata", 1, &no_metadata, err)) ||
         (st = get_u64(v, "is_anew", 1, &is_anew, err)) ||
+        (st = get_u64(v, "policies_on", NINO_POLICY_ALL, &on, err)) ||
+        (st = get_u64(v, "policies_off", NINO_POLICY_ALL, &off, err)) ||
         (st = get_models(nino_json_get(v, "models"), models, err)))
         return st;
     o->models = *models;
@@ -210,6 +217,8 @@ nino_status nino_options_parse(const nino_json *v, nino_job_options *o, const ch
     o->no_profile = no_profile != 0;
     o->no_metadata = no_metadata != 0;
     o->is_anew = is_anew != 0;
+    o->policies_on = (uint32_t) on;
+    o->policies_off = (uint32_t) off;
     if (precision && !nino_precision_opt_find(precision, &o->precision))
         return request_bad(err, "options.precision", "is not one of auto, fp32, fp16, bf16");
     if (preview && *preview && !nino_preview_opt_find(preview, &o->preview))

@@ -6,9 +6,9 @@
 
 #include "core/base/error.h"
 #include "core/model/latent_format.h"
+#include "core/node/latent/vae_node.h"
 #include "core/node/util.h"
 #include "core/tile/fit.h"
-#include "core/tile/video_tiles.h"
 
 // The fall-back of the nodes that have no tile parameters: ComfyUI's defaults.
 #define TILE 512
@@ -85,7 +85,7 @@ static nino_status decode_latent(nino_run *r, const nino_vae *vae, const nino_ar
              : NINO_ERR_NOMEM;
 }
 
-static nino_status vae_nodes_decode(nino_run *r, const nino_video_params *p, nino_error *err)
+nino_status nino_vae_node_decode(nino_run *r, const nino_video_params *p, nino_error *err)
 {
     const nino_vae *vae = r->in[1]->u.vae;
     nino_array *z = r->in[0]->u.latent.samples;
@@ -140,7 +140,7 @@ nino_status nino_encode_pixels(nino_run *r, const nino_vae *vae, const nino_arra
 
 static nino_status decode_run(nino_run *r, nino_error *err)
 {
-    return vae_nodes_decode(r, &whole, err);
+    return nino_vae_node_decode(r, &whole, err);
 }
 static nino_status vae_nodes_encode_run(nino_run *r, nino_error *err)
 {
@@ -194,7 +194,7 @@ static nino_status decode_tiled_run(nino_run *r, nino_error *err)
         p->temporal_size < 2 * p->temporal_overlap ? p->temporal_overlap / 2 : p->temporal_overlap;
     nino_video_params v = { .tile = stock_tiles(p) };
     set_chunks(r, p->temporal_size, shared, &v);
-    return vae_nodes_decode(r, &v, err);
+    return nino_vae_node_decode(r, &v, err);
 }
 
 static nino_status encode_tiled_run(nino_run *r, nino_error *err)
@@ -203,8 +203,6 @@ static nino_status encode_tiled_run(nino_run *r, nino_error *err)
     return vae_nodes_encode(r, &t, err);
 }
 
-// Of VAEs that are not causal in time.
-#define ACTS_FOR "TAEHV models"
 #define FRAMES_HELP                                                                                \
     "Clips in pieces; no effect on Wan's causal VAE, which streams frame by frame and is exact"
 // Measured by bench/tiles: bench/results/tiles.md.
@@ -233,7 +231,7 @@ NINO_NODE(vae_decode_tiled, "VAEDecodeTiled", "VAE Decode (Tiled)", "_for_testin
                                  .unit = "px",
                                  .help = "Side of a tile; smaller tiles need less memory",
                                  .ui_max.i = 2048),
-                      TILED_OVERLAP, TILED_FRAMES(FRAMES_HELP, .acts_for = ACTS_FOR)),
+                      TILED_OVERLAP, TILED_FRAMES(FRAMES_HELP, .acts_for = NINO_ACTS_FOR_CLIPS)),
           NINO_RUN(decode_tiled_run, .items = NINO_ITEMS_SHARED));
 NINO_NODE(
     vae_encode_tiled, "VAEEncodeTiled", "VAE Encode (Tiled)", "_for_testing",
@@ -296,7 +294,7 @@ static nino_status vae_nodes_rocm_run(nino_run *r, nino_error *err)
 {
     const rocm_params *p = r->params;
     if (p->compatibility_mode)
-        return vae_nodes_decode(r, &whole, err);
+        return nino_vae_node_decode(r, &whole, err);
     const int64_t most = p->tile_size / 4;
     nino_video_params v = { .tile = { .style = NINO_TILE_AUTO,
                                       .tile = (int) p->tile_size,
@@ -308,37 +306,16 @@ static nino_status vae_nodes_rocm_run(nino_run *r, nino_error *err)
         v.chunk = (int) p->temporal_chunk_size;
         v.overlap = (int) p->temporal_overlap;
     }
-    return vae_nodes_decode(r, &v, err);
+    return nino_vae_node_decode(r, &v, err);
 }
 
 static const char *const temporal[] = { "auto", "enable", "disable", NULL };
 
-// Inputs that the removed "V2" classes had beyond the common ones.
-static const char *const phase3_ignored[] = { "video_chunk_size",      "temporal_consistency",
-                                              "adaptive_optimization", "performance_monitoring",
-                                              "memory_prefetching",    "tensor_layout_optimization",
-                                              "advanced_caching",      NULL };
-
-#define REMOVED "this class was removed; ROCMOptimizedVAEDecode runs in its place"
 #define WRAPPER "this was a test wrapper; ROCMOptimizedVAEDecode runs in its place"
-#define V2(n, ignored_inputs)                                                                      \
-    { .name = n, .ignored = ignored_inputs, .note = REMOVED },                                     \
-    {                                                                                              \
-        .name = n "Instrumented", .ignored = ignored_inputs, .note = WRAPPER                       \
-    }
-static const nino_alias rocm_aliases[] = {
-    { .name = "ROCmVAEDecode" },
-    { .name = "ROCMOptimizedVAEDecodeInstrumented", .note = WRAPPER },
-    V2("ROCMOptimizedVAEDecodeV2",
-       NINO_WORDS("use_rocm_optimizations", "batch_optimization", "video_chunk_size",
-                  "memory_optimization_enabled", "adaptive_tiling")),
-    V2("ROCMOptimizedVAEDecodeV2Phase2",
-       NINO_WORDS("batch_optimization", "memory_prefetching", "adaptive_precision",
-                  "tensor_layout_optimization", "advanced_caching")),
-    V2("ROCMOptimizedVAEDecodeV2Phase3", phase3_ignored),
-    V2("ROCMOptimizedVAEDecodeV3", phase3_ignored), // one commit called phase 3 so
-    { 0 }
-};
+static const nino_alias rocm_aliases[] = { { .name = "ROCmVAEDecode" },
+                                           { .name = "ROCMOptimizedVAEDecodeInstrumented",
+                                             .note = WRAPPER },
+                                           { 0 } };
 
 #define FIRST_FIVE                                                                                 \
     "tile_size", "overlap", "use_rocm_optimizations", "precision_mode", "batch_optimization"
@@ -369,14 +346,14 @@ NINO_NODE(
                     .optional = true,
                     .help = "Decodes exactly as VAEDecode does, without these tile sizes"),
         NINO_P_ENUM(rocm_params, enable_temporal_tiling, temporal, 0, .label = "Temporal tiling",
-                    .optional = true, .acts_for = ACTS_FOR, .help = FRAMES_HELP),
+                    .optional = true, .acts_for = NINO_ACTS_FOR_CLIPS, .help = FRAMES_HELP),
         NINO_P_INT(rocm_params, temporal_chunk_size, 16, 4, 256, 2, .label = "Frames at once",
-                   .optional = true, .acts_for = ACTS_FOR, .help = FRAMES_HELP),
+                   .optional = true, .acts_for = NINO_ACTS_FOR_CLIPS, .help = FRAMES_HELP),
         NINO_P_INT(rocm_params, temporal_overlap, 2, 1, 8, 1, .label = "Frame overlap",
-                   .optional = true, .acts_for = ACTS_FOR, .help = FRAMES_HELP),
+                   .optional = true, .acts_for = NINO_ACTS_FOR_CLIPS, .help = FRAMES_HELP),
         NINO_P_BOOL(
             rocm_params, last_frame_fix, false, .label = "Last frame fix", .optional = true,
-            .acts_for = ACTS_FOR,
+            .acts_for = NINO_ACTS_FOR_CLIPS,
             .help = "With temporal tiling: the last latent frame goes through twice, what comes "
                     "of the second is left out"),
         EXACT_TILES(rocm_params)),
@@ -410,7 +387,7 @@ static nino_status rocm_tiled_run(nino_run *r, nino_error *err)
                                       .overlap = (int) (p->overlap > most ? most : p->overlap),
                                       .exact = p->exact_tiles } };
     set_chunks(r, p->temporal_size, is_short ? p->temporal_size / 2 : p->temporal_overlap, &v);
-    return vae_nodes_decode(r, &v, err);
+    return nino_vae_node_decode(r, &v, err);
 }
 
 NINO_NODE(
@@ -424,9 +401,10 @@ NINO_NODE(
                 NINO_P_INT(rocm_tiled_params, overlap, 96, 32, 512, 16, .label = "Overlap",
                            .unit = "px", .help = "Pixels that neighbouring tiles share"),
                 NINO_P_INT(rocm_tiled_params, temporal_size, 64, 8, 4096, 4, .label = "Frames",
-                           .acts_for = ACTS_FOR, .help = FRAMES_HELP),
+                           .acts_for = NINO_ACTS_FOR_CLIPS, .help = FRAMES_HELP),
                 NINO_P_INT(rocm_tiled_params, temporal_overlap, 8, 4, 4096, 4,
-                           .label = "Frame overlap", .acts_for = ACTS_FOR, .help = FRAMES_HELP),
+                           .label = "Frame overlap", .acts_for = NINO_ACTS_FOR_CLIPS,
+                           .help = FRAMES_HELP),
                 NINO_P_BOOL(rocm_tiled_params, rocm_optimizations, true, .label = "Limit overlap",
                             .help = "Keeps the overlap within a quarter of the tile"),
                 EXACT_TILES(rocm_tiled_params)),

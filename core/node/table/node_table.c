@@ -273,6 +273,9 @@
     X(vae_encode_tiled)     \
     X(rocm_vae_decode)      \
     X(rocm_vae_decode_tiled)\
+    X(rocm_vae_phase1)      \
+    X(rocm_vae_phase2)      \
+    X(rocm_vae_phase3)      \
     X(rocm_vae_monitor)     \
     X(rocm_memory)          \
     X(rocm_flux_benchmark)  \

@@ -168,7 +168,8 @@ nino_backend *nino_plan_open(const nino_profile *profile, uint64_t mem_limit, co
                              nino_error *err)
 {
     const nino_pool_params params = { .budget = mem_limit,
-                                      .is_exact = !nino_is_true(nino_vars_get()->hip_memory) };
+                                      .is_always_exact = !nino_is_true(nino_vars_get()->hip_memory),
+                                      .is_exact = !nino_acts(profile, NINO_POLICY_POOL) };
     plan *p = calloc(1, sizeof(*p));
     if (!p || !(p->be.pool = nino_pool_create(&params))) {
         free(p);

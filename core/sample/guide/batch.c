@@ -460,8 +460,10 @@ static bool batch_fits(nino_guide_run *r, const nino_guide_piece *p, int n)
 // Moves what shares a batch with p[0] to the front; returns how many of them run together.
 int nino_guide_choose(nino_guide_run *r, nino_guide_piece *p, int n)
 {
+    const bool one_by_one = r->one_by_one || r->is_apart ||
+                            !nino_acts(&nino_stream_backend(r->s)->profile, NINO_POLICY_BATCHING);
     int same = 1;
-    for (int i = 1; i < n && !r->one_by_one; i++)
+    for (int i = 1; i < n && !one_by_one; i++)
         if (can_share(r, p[0].use, p[i].use)) {
             const nino_guide_piece t = p[i];
             memmove(&p[same + 1], &p[same], (size_t) (i - same) * sizeof(*p));

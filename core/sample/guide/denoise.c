@@ -5,10 +5,13 @@
 #include "core/sample/guide/guide_priv.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/time.h"
+#include "core/op/backend.h"
 
 #define NOTHING 1e-37f // weight of a cell that no entry reaches
 
@@ -39,6 +42,46 @@ static void set_pass(nino_guide_run *r, float sigma)
             r->pass.active |= (uint32_t) 1 << i;
 }
 
+// ADAPTIVE: entries together or one by one, as earlier evaluations of the same were faster.
+typedef struct adaptive_time {
+    nino_hash key;
+    uint64_t begin, once; // once: what another evaluation would not take
+    bool is_on;
+} adaptive_time;
+
+static uint64_t once_of(const nino_backend *be) { return be->load_ns + be->build_ns; }
+
+static void adaptive_begin(nino_guide_run *r, int n, adaptive_time *t)
+{
+    nino_backend *be = nino_stream_backend(r->s);
+    *t = (adaptive_time){ .is_on = n > 1 && be->paces && !r->one_by_one &&
+                                   !nino_stream_is_plan(r->s) &&
+                                   nino_acts(&be->profile, NINO_POLICY_ADAPTIVE) &&
+                                   nino_acts(&be->profile, NINO_POLICY_BATCHING) };
+    r->is_apart = false;
+    if (!t->is_on)
+        return;
+    struct { // without holes
+        char name[128];
+        int64_t axis[NINO_MAX_AXES], batch, n, type;
+    } what = { .batch = r->batch, .n = n, .type = (int64_t) nino_stream_act_type(r->s) };
+    snprintf(what.name, sizeof(what.name), "%s", r->net->name);
+    memcpy(what.axis, r->axis, sizeof(what.axis));
+    t->key = nino_hash_bytes(&what, sizeof(what));
+    r->is_apart = nino_pace_choose(be->paces, t->key) == 1;
+    t->once = once_of(be);
+    t->begin = nino_now_ns();
+}
+
+static void adaptive_end(nino_guide_run *r, const adaptive_time *t)
+{
+    nino_backend *be = nino_stream_backend(r->s);
+    // One that compiled or loaded says little of the next.
+    if (!t->is_on || once_of(be) != t->once || nino_stream_status(r->s, NULL) || r->err.code)
+        return;
+    nino_pace_note(be->paces, t->key, r->is_apart, (double) (nino_now_ns() - t->begin) * 1e-9);
+}
+
 static nino_status evaluate(nino_guide_run *r, const bool *wanted, const float *x, float sigma,
                             nino_error *err)
 {
@@ -57,11 +100,14 @@ static nino_status evaluate(nino_guide_run *r, const bool *wanted, const float *
         }
     set_pass(r, sigma);
     nino_guide_reuse_begin(r);
+    adaptive_time t;
+    adaptive_begin(r, n, &t);
     for (int at = 0; at < n && !nino_stream_status(r->s, NULL) && !r->err.code;) {
         const int k = nino_guide_choose(r, p + at, n - at);
         nino_guide_run_batch(r, p + at, k, x, sigma);
         at += k;
     }
+    adaptive_end(r, &t);
     free(p);
     r->evaluations++;
     if (r->err.code && err)

@@ -115,6 +115,7 @@ struct nino_guide_run {
     nino_guide_run *other;            // DUAL_MODEL: of the negative side, else NULL
     uint64_t seed;                    // of the run's noise
     bool one_by_one;                  // never batch entries
+    bool is_apart;                    // not in this evaluation: earlier ones were faster so
     float *out[NINO_COND_KINDS], *weight[NINO_COND_KINDS]; // of one evaluation
     uint64_t evaluations, forwards;
     nino_error err; // what is not the stream's error

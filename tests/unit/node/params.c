@@ -86,9 +86,9 @@ static void words(void)
     CHECK_STR(read_json("LatentUpscale", "upscale_method", "\"bislerp\"", &v), "ok");
     CHECK_STR(read_json("ImageScale", "upscale_method", "\"Lanczos\"", &v), "value");
     // a former class had a word more; a switch became a list
-    CHECK_STR(read_json("ROCMOptimizedVAEDecode", "precision_mode", "\"mixed\"", &v), "value");
+    CHECK_STR(read_json("ROCMOptimizedVAEDecode", "precision_mode", "\"mixed\"", &v), "ok");
     CHECK_STR(read_json("ROCMOptimizedVAEDecodeV2", "precision_mode", "\"mixed\"", &v), "ok");
-    CHECK(v.i == 0);
+    CHECK(v.i == 3);
     CHECK_STR(read_json("ROCMOptimizedVAEDecode", "enable_temporal_tiling", "false", &v), "ok");
     CHECK(v.i == 2);
     CHECK_STR(read_json("ROCMOptimizedVAEDecode", "enable_temporal_tiling", "true", &v), "ok");

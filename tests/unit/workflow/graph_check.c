@@ -122,7 +122,7 @@ static void classes(void)
               "E unsupported_class 1.|E unsupported_class 2.|");
     // a former name says so once, and its old inputs say nothing
     CHECK_STR(check("{" LOAD LATENT
-                    "'3': {'class_type': 'ROCMOptimizedVAEDecodeV2Phase3', 'inputs': {'samples': "
+                    "'3': {'class_type': 'ROCMOptimizedVAEDecodeV3', 'inputs': {'samples': "
                     "['2', 0], 'vae': ['1', 0], 'tile_size': 512, 'overlap': 64, "
                     "'use_rocm_optimizations': true, 'batch_optimization': true, "
                     "'precision_mode': 'mixed', 'temporal_consistency': true, "
