@@ -157,7 +157,8 @@ nino_backend *nino_ref_open(uint64_t mem_limit, const nino_log *log, nino_error 
 {
     const nino_pool_params params = { .ops = { create_arena, destroy_arena },
                                       .budget = mem_limit,
-                                      .is_exact = !nino_is_true(nino_vars_get()->hip_memory) };
+                                      .is_always_exact =
+                                          !nino_is_true(nino_vars_get()->hip_memory) };
     nino_backend *be = calloc(1, sizeof(*be));
     if (!be || !(be->pool = nino_pool_create(&params))) {
         free(be);

@@ -148,6 +148,7 @@ EVENT_PARTS = {
                   ("rest_colour", c_float), ("border", c_float), ("limit", c_float), ("frames", c_uint32),
                   ("n_borders", c_uint32), ("ns", c_uint64)),
     "once": _part("Once", ("load_ns", c_uint64)),
+    "choice": _part("Choice", ("seconds", c_double), ("unchosen", c_double), ("unlimited", c_double), ("walks", c_uint32)),
     "lost": c_uint64,
     "sum": c_uint64 * 5,
     "pad": c_uint64 * 5,

@@ -38,13 +38,14 @@ class EventKind(enum.IntEnum):
     NOTE = 25
     ONCE = 26
     SUM = 27
+    CHOICE = 28
 
 
 # Which member of nino_event.u has the rest of an event; all others have "scope".
 _PARTS = {"KERNEL": "kernel", "TRANSFER": "kernel", "MEM": "mem", "DEVICE": "sample", "HOST": "sample",
           "PROGRESS": "progress", "TILE_INFO": "tile", "SEAM": "seam", "STEP_INFO": "step", "PREVIEW": "step",
           "CHUNK": "chunk", "CLIP": "clip", "CEILINGS": "ceilings", "CEILING_POINT": "ceiling_point", "ONCE": "once",
-          "LOST": "lost", "SUM": "sum"}
+          "CHOICE": "choice", "LOST": "lost", "SUM": "sum"}
 _PART_OF = {EventKind[k].value: v for k, v in _PARTS.items()}
 
 
