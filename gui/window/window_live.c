@@ -50,21 +50,26 @@ void nino_window_keep_run(NinoWindow *w)
     if (!w->keep_timer)
         return;
     g_clear_handle_id(&w->keep_timer, g_source_remove);
-    if (w->measuring) // of runs that are alike the last one is enough
+    if (w->keeps_measured && w->measuring) // of runs that are alike the last one is enough
         return;
     if (!nino_kept_add(w->records, &error) && error)
         nino_window_log(w, error->message);
 }
 
+// Whether a measured run was the last one shows when the queue tells its end, or another begins.
 static gboolean on_keep(gpointer window)
 {
-    nino_window_keep_run(window);
+    NinoWindow *w = window;
+    if (w->keeps_measured && w->measuring)
+        return G_SOURCE_CONTINUE;
+    nino_window_keep_run(w);
     return G_SOURCE_REMOVE;
 }
 
 void nino_window_keep_run_later(NinoWindow *w)
 {
     g_clear_handle_id(&w->keep_timer, g_source_remove);
+    w->keeps_measured = w->measuring != NULL;
     w->keep_timer = g_timeout_add(KEEP_MS, on_keep, w);
 }
 

@@ -53,6 +53,7 @@ struct _NinoWindow {
     GPtrArray *grids;                // of runs that have not all ended
     GCancellable *planning;
     guint refresh_timer, cost_timer, keep_timer; // keep: a run that has ended is not kept yet
+    gboolean keeps_measured;                     // that run was one of those that are measured
     guint64 cost_cpu_us, cost_wall_us;
 };
 

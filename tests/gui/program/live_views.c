@@ -28,12 +28,20 @@ static int count_colours(const uint32_t *px, size_t n)
 static void save(GtkWidget *view, const char *dir, const char *id, const char *theme,
                  int least_colours)
 {
-    g_autoptr(GdkTexture) t = picture_of(view);
-    const int w = gdk_texture_get_width(t), h = gdk_texture_get_height(t);
-    uint32_t *px = g_new(uint32_t, (size_t) w * (size_t) h);
-    gdk_texture_download(t, (guchar *) px, (gsize) w * 4);
-    const int colours = count_colours(px, (size_t) w * (size_t) h);
-    g_free(px);
+    int colours = 0;
+    g_autoptr(GdkTexture) t = NULL;
+    // A busy display may take long to the first frame.
+    for (int tries = 0; colours < least_colours && tries < 200; tries++) {
+        if (tries)
+            spin_loop(50);
+        g_clear_object(&t);
+        t = picture_of(view);
+        const int w = gdk_texture_get_width(t), h = gdk_texture_get_height(t);
+        uint32_t *px = g_new(uint32_t, (size_t) w * (size_t) h);
+        gdk_texture_download(t, (guchar *) px, (gsize) w * 4);
+        colours = count_colours(px, (size_t) w * (size_t) h);
+        g_free(px);
+    }
     g_autofree char *path = g_strdup_printf("%s/%s-%s.png", dir, id, theme);
     CHECK(gdk_texture_save_to_png(t, path));
     if (colours < least_colours) {
