@@ -100,6 +100,8 @@ void nino_theme_start(void)
 {
     g_object_get(gtk_settings_get_default(), "gtk-theme-name", &theme.first_theme,
                  "gtk-application-prefer-dark-theme", &theme.desktop_dark, NULL);
+    // A text that gets the focus because its page opens is not to look chosen.
+    g_object_set(gtk_settings_get_default(), "gtk-label-select-on-focus", FALSE, NULL);
     GtkCssProvider *css = gtk_css_provider_new();
     gtk_css_provider_load_from_resource(css, "/org/ninodes/Studio/style.css");
     gtk_style_context_add_provider_for_display(gdk_display_get_default(), GTK_STYLE_PROVIDER(css),
