@@ -225,7 +225,8 @@ static void write_model(const char *dir)
     nino_array_unref(&a);
 }
 
-// Weights that came from what was read ahead, of MATRICES.
+// Weights that were asked for ahead, of MATRICES; whether a page of the others is in memory is not
+// ours to say.
 static int count_ahead(nino_backend *be, const char *path, uint32_t switched)
 {
     nino_error err = { 0 };
@@ -251,7 +252,8 @@ static int count_ahead(nino_backend *be, const char *path, uint32_t switched)
     for (size_t k; (k = nino_mon_reader_read(r, ev, 256, NULL)) > 0;)
         for (size_t i = 0; i < k; i++) {
             all += ev[i].kind == NINO_EV_TRANSFER;
-            n += ev[i].kind == NINO_EV_TRANSFER && ev[i].sub != NINO_TRANSFER_DIRECT;
+            n += ev[i].kind == NINO_EV_TRANSFER &&
+                 (ev[i].sub == NINO_TRANSFER_AHEAD || ev[i].sub == NINO_TRANSFER_LATE);
         }
     CHECK(all == MATRICES);
     be->monitor = NULL;
