@@ -86,16 +86,14 @@ nino_array *nino_array_create(nino_dtype dtype, nino_shape shape)
     uint64_t bytes;
     if (!array_bytes(dtype, &shape, &bytes))
         return NULL;
-    nino_array *a = calloc(1, sizeof(*a));
-    if (!a)
+    // In one piece: large ones come from the kernel as zeros, which cost nothing until they are used.
+    if (bytes > SIZE_MAX - sizeof(nino_array) - 128)
         return NULL;
     const size_t room = nino_round_up(bytes ? (size_t) bytes : 1, 64);
-    a->data = aligned_alloc(64, room);
-    if (!a->data) {
-        free(a);
+    nino_array *a = calloc(1, sizeof(*a) + 63 + room);
+    if (!a)
         return NULL;
-    }
-    memset(a->data, 0, room);
+    a->data = (void *) nino_round_up((uintptr_t) (a + 1), 64);
     a->dtype = dtype;
     a->shape = shape;
     a->bytes = (size_t) bytes;
@@ -114,10 +112,8 @@ void nino_array_unref(nino_array **a)
 {
     nino_array *p = *a;
     *a = NULL;
-    if (p && __atomic_sub_fetch(&p->refs, 1, __ATOMIC_ACQ_REL) == 0) {
-        free(p->data);
+    if (p && __atomic_sub_fetch(&p->refs, 1, __ATOMIC_ACQ_REL) == 0)
         free(p);
-    }
 }
 
 // dst[c][r] = src[r][c] for elements of `size` bytes, in blocks that stay in the L1 cache.

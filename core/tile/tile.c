@@ -62,6 +62,12 @@ static int tile_shared(const nino_tile_axis *a, int i)
     return i > 0 && i < a->n ? a->pos[i - 1] + a->len[i - 1] - a->pos[i] : 0;
 }
 
+static void tile_compare(job *j, const nino_array *a, const nino_array *b)
+{
+    if (!nino_stream_is_plan(j->s)) // there are no values
+        nino_seam_compare(&j->seam, a, b);
+}
+
 // Compares a tile with the strips its neighbours left, and leaves its own.
 static void meter(job *j, const pass *p, int ix, int iy, nino_tensor *t, nino_array **right,
                   nino_array **bottom)
@@ -70,12 +76,12 @@ static void meter(job *j, const pass *p, int ix, int iy, nino_tensor *t, nino_ar
     const int left = tile_shared(&p->x, ix) * u, next = tile_shared(&p->x, ix + 1) * u;
     const int top = tile_shared(&p->y, iy) * u, below = tile_shared(&p->y, iy + 1) * u;
     nino_array *a = left ? strip(j->s, t, 2, 0, left) : NULL;
-    nino_seam_compare(&j->seam, *right, a);
+    tile_compare(j, *right, a);
     nino_array_unref(&a);
     nino_array_unref(right);
     *right = next ? strip(j->s, t, 2, (int64_t) p->x.len[ix] * u - next, next) : NULL;
     a = top ? strip(j->s, t, 1, 0, top) : NULL;
-    nino_seam_compare(&j->seam, bottom[ix], a);
+    tile_compare(j, bottom[ix], a);
     nino_array_unref(&a);
     nino_array_unref(&bottom[ix]);
     bottom[ix] = below ? strip(j->s, t, 1, (int64_t) p->y.len[iy] * u - below, below) : NULL;
@@ -254,20 +260,21 @@ static nino_status run_images(job *j, int b, int count, nino_error *err)
         (size_t) j->h * (size_t) j->w * (size_t) (j->out_unit * j->out_unit) * (size_t) j->out_c;
     const size_t n = each * (size_t) count;
     float *dst = nino_array_f32(j->out) + (size_t) b * each;
+    const bool is_plan = nino_stream_is_plan(j->s); // there are no values
     j->order = 0;
     for (int i = 0; i < j->n_passes; i++) {
         nino_array *a = j->is_exact ? run_exact(j, b) : run_pass(j, b, count, &j->pass[i]);
         if (!a)
             return nino_stream_status(j->s, err);
         const float *src = nino_array_f32(a);
-        if (i == 0)
+        if (i == 0 && !is_plan)
             memcpy(dst, src, n * sizeof(float));
-        for (size_t k = 0; i > 0 && k < n; k++)
+        for (size_t k = 0; i > 0 && k < n && !is_plan; k++)
             dst[k] += src[k];
         nino_array_unref(&a);
     }
-    if (nino_stream_is_plan(j->s))
-        return NINO_OK; // there are no values
+    if (is_plan)
+        return NINO_OK;
     for (size_t k = 0; j->n_passes > 1 && k < n; k++)
         dst[k] /= (float) j->n_passes;
     const nino_status st = tile_check_values(j, dst, n, err);

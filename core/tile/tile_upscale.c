@@ -88,7 +88,8 @@ static void upscale_meter_side(job *j, nino_tensor *t, int axis, int first, int 
     const int64_t n = nino_dim(t, axis);
     nino_array *a =
         first ? nino_download(j->s, nino_slice(j->s, nino_ref(t), axis, 0, first), NINO_F32) : NULL;
-    nino_seam_compare(&j->seam, *kept, a);
+    if (!nino_stream_is_plan(j->s)) // there are no values
+        nino_seam_compare(&j->seam, *kept, a);
     nino_array_unref(&a);
     nino_array_unref(kept);
     *kept = last
@@ -152,15 +153,16 @@ static void put_row(job *j, int b, int64_t y, nino_tensor *canvas, int64_t below
     nino_array *a = nino_download(j->s, canvas, NINO_F32), *wait = NULL;
     const int64_t h = a ? a->shape.dim[0] - below : 0;
     float *sum = a ? nino_array_f32(a) : NULL;
-    for (int64_t i = 0; a && *shared && i < nino_shape_count(&(*shared)->shape); i++)
+    const bool is_plan = nino_stream_is_plan(j->s); // there are no values
+    for (int64_t i = 0; a && *shared && !is_plan && i < nino_shape_count(&(*shared)->shape); i++)
         sum[i] += nino_array_f32(*shared)[i];
     nino_array_unref(shared);
-    if (a && below && (wait = nino_array_create(NINO_F32, NINO_SHAPE(below, w, 4))))
+    if (a && below && (wait = nino_array_create(NINO_F32, NINO_SHAPE(below, w, 4))) && !is_plan)
         memcpy(wait->data, sum + h * w * 4, wait->bytes);
     if (a && below && !wait)
         nino_stream_fail(j->s, NINO_ERR_NOMEM, j->u->name, "no host memory for a row of tiles");
     float *dst = nino_array_f32(j->out) + (b * d[1] + y) * w * 3;
-    for (int64_t i = 0; i < h * w && !nino_stream_is_plan(j->s); i++)
+    for (int64_t i = 0; i < h * w && !is_plan; i++)
         for (int k = 0; k < 3; k++)
             dst[i * 3 + k] = fminf(sum[i * 4 + k] / sum[i * 4 + 3], 1);
     nino_array_unref(&a);
