@@ -128,6 +128,8 @@ static void test_budget(void)
     CHECK(nino_pool_alloc(p, MIB, NINO_OWN_WORKSPACE, &c, &err) == NINO_ERR_NOMEM);
     CHECK(strstr(err.msg, "1.0 MiB") && strstr(err.msg, "workspace") && strstr(err.msg, "10.0"));
     CHECK(stat(p).fails == 1 && stat(p).in_use == 10 * MIB);
+    // Full to the byte: the least block is too much.
+    CHECK(nino_pool_alloc(p, 1, NINO_OWN_WEIGHTS, &c, &err) == NINO_ERR_NOMEM);
     // Weights go where they fit when the budget allows no arena of their own.
     nino_pool_free(p, &b);
     CHECK_OK(nino_pool_alloc(p, MIB, NINO_OWN_WEIGHTS, &c, &err), err);
@@ -152,10 +154,17 @@ static void test_gather(void)
         CHECK_OK(nino_pool_alloc(p, 8 * MIB, NINO_OWN_ACTIVATION, &a[i], &err), err);
     CHECK(stat(p).reserved == 60 * MIB && live_arenas == 3);
     CHECK(nino_pool_gather(p, 60 * MIB, &err) == NINO_ERR_NOMEM && stat(p).reserved == 60 * MIB);
+    // What is in use stays; weights may go for it.
+    CHECK_OK(nino_pool_alloc(p, 20 * MIB, NINO_OWN_WEIGHTS, &b, &err), err);
+    CHECK(stat(p).reserved == 80 * MIB && nino_pool_largest_gather(p) == 40 * MIB);
+    nino_pool_free(p, &b);
+    CHECK(nino_pool_gather(p, 40 * MIB + 256, &err) == NINO_ERR_NOMEM);
+    CHECK_OK(nino_pool_gather(p, 40 * MIB, &err), err);
     for (int i = 0; i < 5; i++)
         nino_pool_free(p, &a[i]);
     CHECK_OK(nino_pool_gather(p, 60 * MIB, &err), err);
     CHECK(stat(p).reserved == 60 * MIB && live_arenas == 1 && stat(p).largest_free == 60 * MIB);
+    CHECK(nino_pool_largest_gather(p) == 100 * MIB);
     CHECK_OK(nino_pool_gather(p, 50 * MIB, &err), err); // it is there
     CHECK(live_arenas == 1 && !stat(p).in_use);
     // Weights do not lie in it, as long as there is room elsewhere.
