@@ -82,7 +82,8 @@ static void host_cut_skinny(const nino_cl_columns *w, const nino_cl_product *g, 
 static void host_cut_attention(const nino_cl *cl, const nino_op_desc *d, nino_cl_attention *out)
 {
     enum { ROWS = 64, GROUP = 128 };
-    if (nino_sched_attention(nino_cl_profile(cl), d).form != NINO_ATTN_FLASH) {
+    const nino_attn_layout l = nino_sched_attention(nino_cl_profile(cl), d);
+    if (l.form != NINO_ATTN_FLASH) {
         nino_cl_generic_schedule.cut_attention(cl, d, out);
         return;
     }
@@ -91,7 +92,9 @@ static void host_cut_attention(const nino_cl *cl, const nino_op_desc *d, nino_cl
                                 .group = GROUP,
                                 .most = ROWS,
                                 .rows = ROWS,
-                                .passes = 1 };
+                                .passes = 1,
+                                .parts = l.parts,
+                                .part_keys = l.part_keys };
 }
 
 const nino_cl_schedule NINO_CL_OWN(schedule) = {

@@ -221,6 +221,49 @@ static void test_stored_conv(nino_dtype type, const nino_dtype *weights, int n)
         }
 }
 
+// Few blocks of queries: as many parts of the keys as a device of 20 processors gets. Keys that end in a block
+// or with one, hidden by a bias (all of a part's, all of a query's) or by their place, of fewer heads; heads that
+// fill no fragment.
+static void test_key_parts(nino_dtype type)
+{
+    static const struct {
+        int n, tq, tk, heads, kv, depth, bias;
+        bool is_causal;
+        float spread;
+    } cases[] = { { 1, 3, 300, 2, 2, 64, 0, false, 1 },   { 1, 65, 257, 1, 1, 128, 0, false, 8 },
+                  { 2, 33, 511, 1, 1, 64, 1, false, 8 },  { 1, 1, 640, 4, 2, 128, 0, true, 6 },
+                  { 1, 50, 200, 1, 1, 128, 0, true, 1 },  { 1, 50, 320, 2, 1, 64, 1, true, 1 },
+                  { 1, 17, 2077, 1, 1, 40, 0, false, 12 } };
+    nino_profile *p = &on_cl->profile;
+    const nino_profile own = *p;
+    p->units = 20;
+    p->peak_f16 = 59.4e12;
+    p->bandwidth = 1e15; // such small ones would not be worth it else
+    p->launch_s = 0;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const int64_t n = cases[i].n, tq = cases[i].tq, tk = cases[i].tk, h = cases[i].heads,
+                      row = h * cases[i].depth, kv = (int64_t) cases[i].kv * cases[i].depth;
+        nino_check_case c = { .op = NINO_OP_ATTENTION,
+                              .attr.heads = cases[i].heads,
+                              .attr.is_causal = cases[i].is_causal,
+                              .src = { { n, tq, row }, { n, tk, kv }, { n, tk, kv } },
+                              .spread = cases[i].spread };
+        nino_op_desc d = { .op = NINO_OP_ATTENTION, .attr = c.attr, .n_src = 3 };
+        d.attr.scale = 1;
+        for (int k = 0; k < 3; k++) {
+            memcpy(d.src[k].dim, c.src[k], 3 * sizeof(int64_t));
+            d.src[k].rank = 3;
+            d.src_type[k] = type;
+        }
+        if (cases[i].bias)
+            memcpy(c.src[3], (const int64_t[]){ n, h, tq, tk }, sizeof(int64_t[4]));
+        const nino_attn_layout l = nino_sched_attention(p, &d);
+        CHECK(l.form == NINO_ATTN_FLASH && l.parts > 1 && l.bytes);
+        run(&c, type, -1);
+    }
+    *p = own;
+}
+
 // Products of few tiles, in parts of the channels and taps: as many as a device of 20 processors gets.
 static void test_split(nino_dtype type)
 {
@@ -347,6 +390,7 @@ static int run_type(nino_dtype type)
     test_harness(type);
     test_attention(type);
     test_causal(type);
+    test_key_parts(type);
     test_tile(type == NINO_F16 ? 1 : 3, type, type);
     test_tile(2, type, type == NINO_F16 ? NINO_F32 : other);
     if (type == NINO_F16)
