@@ -66,9 +66,9 @@ static double filled(int64_t n, int64_t each)
 
 // A product in tiles, by the processor that has most of them to do.
 static double tiled(const nino_profile *p, int64_t rows, int64_t columns, int64_t depth,
-                    clocks_row want)
+                    int64_t head, clocks_row want)
 {
-    const nino_tile t = nino_sched_tile(rows, columns, p->units, p->tuning.gemm_tile);
+    const nino_tile t = nino_sched_tile(rows, columns, p->units, p->tuning.gemm_tile, head);
     const int64_t tiles = nino_ceil_div(rows, t.rows) * nino_ceil_div(columns, t.columns);
     const double steps = ceil((double) depth / 32);
     want.rows = t.rows;
@@ -117,7 +117,7 @@ static double product_share(const nino_profile *p, const nino_op_desc *d)
         return F32_FEW * p->peak_f32 / p->peak_f16;
     const nino_split split = nino_sched_split(p, d);
     return split.parts > 1 ? split_tiled(p, rows, d, &split, want)
-                           : tiled(p, rows, w->n, w->c * nino_op_taps(d), want);
+                           : tiled(p, rows, w->n, w->c * nino_op_taps(d), nino_sched_head(d), want);
 }
 
 static double attention_share(const nino_profile *p, const nino_op_desc *d)
@@ -134,7 +134,8 @@ static double attention_share(const nino_profile *p, const nino_op_desc *d)
     if (l.form == NINO_ATTN_STRIPES) {
         const int64_t rows = tq < l.rows ? tq : l.rows;
         want = (clocks_row){ .kind = PRODUCT, .act = want.act, .weight = want.act };
-        return 2 / (1 / tiled(p, rows, tk, depth, want) + 1 / tiled(p, rows, depth, l.keys, want));
+        return 2 / (1 / tiled(p, rows, tk, depth, 0, want) +
+                    1 / tiled(p, rows, depth, l.keys, 0, want));
     }
     if (l.form == NINO_ATTN_OWN) {
         want.kind = F32_ATTENTION;

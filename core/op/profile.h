@@ -189,8 +189,13 @@ nino_dtype nino_sched_kept(const nino_profile *p, const nino_op_desc *d);
 typedef struct nino_tile {
     int rows, columns, waves_along, waves_across;
 } nino_tile;
-// The one by which `units` work-group processors should be done first; largest: as gemm_tile.
-nino_tile nino_sched_tile(int64_t rows, int64_t columns, unsigned units, int largest);
+// The one by which `units` work-group processors should be done first; largest: as gemm_tile. head: channels of
+// heads that a tile, or a column of its waves, must be as wide as (0: of none); rows is 0 where there is none.
+nino_tile nino_sched_tile(int64_t rows, int64_t columns, unsigned units, int largest, int64_t head);
+// Whether a LINEAR with heads is done in one launch; else they are for other ops.
+bool nino_sched_has_heads(const nino_profile *p, const nino_op_desc *d);
+// As nino_sched_tile() wants them, of any call.
+int64_t nino_sched_head(const nino_op_desc *d);
 
 // Of a product whose tiles are too few for the device: each of several parts sums some of the channels and
 // taps, f32 [parts][rows][N] in the workspace, which are added then. By clock model, for devices of which the

@@ -342,19 +342,33 @@ static double tile_turns(const nino_tile *t, int64_t rows, int64_t columns, int 
     return (double) nino_ceil_div(n, units ? units : 1);
 }
 
-nino_tile nino_sched_tile(int64_t rows, int64_t columns, unsigned units, int largest)
+// What follows a product of heads is there for tiles of so many columns (cl/wmma/wmma.cl).
+enum { HEAD_COLUMNS = 128 };
+
+static bool fits_head(const nino_tile *t, int64_t head)
+{
+    return !head || (t->columns == HEAD_COLUMNS &&
+                     (t->columns == head || t->columns == head * t->waves_across));
+}
+
+nino_tile nino_sched_tile(int64_t rows, int64_t columns, unsigned units, int largest, int64_t head)
 {
     double least = INFINITY;
-    nino_tile best = sched_tiles[N_TILES - 1];
+    nino_tile best = { .rows = 0 };
     for (int i = largest > 0 ? largest - 1 : 0; i < N_TILES; i++) {
         const nino_tile *t = &sched_tiles[i];
         const double cost = tile_turns(t, rows, columns, 1, units) * step_clocks(t);
-        if (cost < least) {
+        if (cost < least && fits_head(t, head)) {
             least = cost;
             best = *t;
         }
     }
     return best;
+}
+
+int64_t nino_sched_head(const nino_op_desc *d)
+{
+    return d->op == NINO_OP_LINEAR && d->attr.heads ? d->weight->n / d->attr.heads : 0;
 }
 
 bool nino_sched_is_skinny(const nino_op_desc *d)
@@ -404,6 +418,18 @@ nino_split nino_sched_split(const nino_profile *p, const nino_op_desc *d)
                                  parts[k] > 1 ? align256((uint64_t) (parts[k] * own * n) * 4) : 0 };
         }
     return best;
+}
+
+// Heads that are whole in a tile of one launch which ends with results.
+bool nino_sched_has_heads(const nino_profile *p, const nino_op_desc *d)
+{
+    nino_raw_layout raw;
+    if (!p->schedule->has_matrix || d->src_type[0] == NINO_F32 || nino_sched_is_skinny(d) ||
+        nino_engine_is_blas(p, d) || nino_sched_expand(p, d).panels ||
+        nino_sched_split(p, d).parts > 1 ||
+        (nino_raw_layout_of(d->weight, &raw) && raw.n_parts > 1))
+        return false;
+    return nino_sched_tile(1, 1, 1, p->tuning.gemm_tile, nino_sched_head(d)).rows > 0;
 }
 
 size_t nino_sched_packed_bytes(const nino_profile *p, const nino_weight *w, nino_dtype *dtype)

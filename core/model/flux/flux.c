@@ -139,22 +139,21 @@ typedef struct qkv {
     nino_tensor *q, *k, *v;
 } qkv;
 
-static qkv flux_project(nino_stream *s, const flux_qkv *w, nino_tensor *u)
+// Of tokens whose angles are n rows of the table, from `first` on.
+static qkv flux_project(nino_stream *s, const flux_run *r, const flux_qkv *w, nino_tensor *u,
+                        int64_t first, int64_t n)
 {
-    qkv t = { .q = nino_linear_op(s, nino_ref(u), &w->q),
-              .k = nino_linear_op(s, nino_ref(u), &w->k),
-              .v = nino_linear_op(s, u, &w->v) };
-    t.q = nino_rms_norm(s, t.q, &w->norm_q);
-    t.k = nino_rms_norm(s, t.k, &w->norm_k);
-    return t;
+    nino_tensor *table = nino_slice(s, nino_ref(r->table), 0, first, n);
+    return (qkv){
+        .q = nino_linear_heads(s, nino_ref(u), &w->q, &w->norm_q, nino_ref(table)),
+        .k = nino_linear_heads(s, nino_ref(u), &w->k, &w->norm_k, table),
+        .v = nino_linear_op(s, u, &w->v),
+    };
 }
 
 static nino_tensor *flux_attend(nino_stream *s, const flux_run *r, qkv t)
 {
-    const int heads = r->net->heads;
-    t.q = nino_rope(s, t.q, nino_ref(r->table), heads);
-    t.k = nino_rope(s, t.k, nino_ref(r->table), heads);
-    nino_tensor *out = nino_attention(s, t.q, t.k, t.v, heads, 0);
+    nino_tensor *out = nino_attention(s, t.q, t.k, t.v, r->net->heads, 0);
     return nino_pass_nag(s, r->pass, out, r->text);
 }
 
@@ -184,8 +183,10 @@ void flux_run_double(nino_stream *s, const flux_run *r, const flux_double *b, ni
     const int64_t n_txt = nino_dim(*txt, 1), n_img = nino_dim(*img, 1);
     flux_vectors of_t = flux_vectors_of(s, r, &b->txt.mod1, &r->txt1);
     flux_vectors of_i = flux_vectors_of(s, r, &b->img.mod1, &r->img1);
-    const qkv t = flux_project(s, &b->txt.qkv, normed(s, r->net, &of_t, nino_ref(*txt)));
-    const qkv i = flux_project(s, &b->img.qkv, normed(s, r->net, &of_i, nino_ref(*img)));
+    nino_tensor *ut = normed(s, r->net, &of_t, nino_ref(*txt));
+    const qkv t = flux_project(s, r, &b->txt.qkv, ut, 0, n_txt);
+    nino_tensor *ui = normed(s, r->net, &of_i, nino_ref(*img));
+    const qkv i = flux_project(s, r, &b->img.qkv, ui, n_txt, n_img);
     const qkv both = { .q = nino_concat(s, t.q, i.q, 1),
                        .k = nino_concat(s, t.k, i.k, 1),
                        .v = nino_concat(s, t.v, i.v, 1) };
@@ -201,7 +202,8 @@ nino_tensor *flux_run_single(nino_stream *s, const flux_run *r, const flux_singl
 {
     flux_vectors v = flux_vectors_of(s, r, &b->mod, &r->single);
     nino_tensor *u = normed(s, r->net, &v, nino_ref(x));
-    nino_tensor *attn = flux_attend(s, r, flux_project(s, &b->qkv, nino_ref(u)));
+    const qkv t = flux_project(s, r, &b->qkv, nino_ref(u), 0, nino_dim(x, 1));
+    nino_tensor *attn = flux_attend(s, r, t);
     nino_tensor *y = nino_linear_op(s, attn, &b->out_attn);
     y = nino_linear_add(s, flux_feed(s, &b->ffn, u), &b->ffn.out, y);
     return flux_gated(s, &v, x, y);

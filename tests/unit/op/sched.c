@@ -322,7 +322,7 @@ static void test_tiles(void)
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const nino_tile t = nino_sched_tile(cases[i].rows, cases[i].columns,
-                                            (unsigned) cases[i].units, cases[i].largest);
+                                            (unsigned) cases[i].units, cases[i].largest, 0);
         if (t.rows != cases[i].tile_rows || t.columns != cases[i].tile_columns) {
             fprintf(stderr, "%d x %d: %d x %d\n", (int) cases[i].rows, (int) cases[i].columns,
                     t.rows, t.columns);
