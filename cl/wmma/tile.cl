@@ -248,7 +248,9 @@ kernel WG(WG_SIZE) void GEMM(BP, BN)(int row0, int row1, int N, int ld, int C, i
         }
         UNROLL
         for (int j = 0; j < TP; j++) {
+#if HEADS
             const float8 now = acc[0][j];
+#endif
             UNROLL
             for (int k = 0; k + 1 < TN; k++)
                 acc[k][j] = acc[k + 1][j];

@@ -144,12 +144,12 @@ static double attention_share(const nino_profile *p, const nino_op_desc *d)
     want.kind = FLASH;
     const int keys = nino_sched_attention_keys(depth);
     const int64_t blocks = nino_ceil_div(tk, keys);
-    const double steps = (double) (l.part_keys / keys);
+    const int64_t each = l.part_keys / keys; // blocks of a part
     // Where later keys are hidden, the last blocks of every 64 queries are seen by some of them only.
     const double seen = (double) tk - (double) (tq - 1) / 2, done = seen + 32 + keys / 2.0;
     return share_of(&want) * filled(tq, 64) *
            (d->attr.is_causal ? seen / fmin((double) tk, done) : filled(tk, keys)) *
-           filled(blocks, l.parts) * steps / (steps + WARM_UP) * filled(depth, 16) *
+           filled(blocks, l.parts) * (double) each / (double) (each + WARM_UP) * filled(depth, 16) *
            filled(nino_ceil_div(tq, 64) * planes * l.parts, p->units);
 }
 
