@@ -52,6 +52,8 @@ typedef struct nino_compare_row {
     nino_effect effect;
     // NODE: it did not run, because its result was there already.
     bool cached_a, cached_b;
+    // NODE: index of its first span in the newest run (nino_history_spans()); -1: none, and of other rows.
+    int32_t span_a, span_b;
 } nino_compare_row;
 
 typedef struct nino_compare {

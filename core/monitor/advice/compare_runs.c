@@ -55,7 +55,7 @@ static nino_compare_row *compare_runs_add_row(table *t, nino_compare_kind kind,
         return NULL;
     }
     nino_compare_row *r = &t->row[t->n++];
-    *r = (nino_compare_row){ .kind = kind };
+    *r = (nino_compare_row){ .kind = kind, .span_a = -1, .span_b = -1 };
     nino_spread_of(NULL, 0, &r->a);
     nino_spread_of(NULL, 0, &r->b);
     nino_effect_of_samples(NULL, 0, NULL, 0, t->alpha, least, &r->effect);
@@ -156,6 +156,8 @@ static void node_row(table *t, const both *of, int32_t i, int32_t k)
     r->total_b = b ? b->seconds : 0;
     r->cached_a = a && a->is_cached;
     r->cached_b = b && b->is_cached;
+    r->span_a = a ? a->span : -1;
+    r->span_b = b ? b->span : -1;
     set_values(r, t, of, value_of_node, i, k);
 }
 

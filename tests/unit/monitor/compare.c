@@ -69,6 +69,11 @@ static void test_runs(void)
     CHECK(!c.rows[0].effect.verdict && c.rows[0].effect.is_too_few && isnan(c.joules_a));
     const nino_compare_row *r = find(&c, NINO_COMPARE_NODE, "3 KSampler", "");
     CHECK(r && r->n_a == 1 && r->n_b == 1 && near(r->total_b / r->total_a, 0.8, 0.01));
+    size_t n;
+    CHECK(r->span_a >= 0 && r->span_b >= 0); // its places in the two histories
+    CHECK_STR(nino_history_name(a.h, nino_history_spans(a.h, &n)[r->span_a].name), "3 KSampler");
+    CHECK_STR(nino_history_name(b.h, nino_history_spans(b.h, &n)[r->span_b].name), "7 KSampler");
+    CHECK(c.rows[0].span_a == -1 && find(&c, NINO_COMPARE_NODE, "9 SaveImage", "")->span_b == -1);
     for (size_t i = 0; i < c.n_rows; i++) // one run each: nothing can be claimed, of calls neither
         CHECK(!c.rows[i].effect.verdict && c.rows[i].effect.is_too_few &&
               c.rows[i].effect.rounds <= 1 && isinf(c.rows[i].effect.low));
