@@ -173,6 +173,12 @@ __attribute__((unused)) static const char *const ends[] = { N_("done"), N_("canc
 
 // ---- comparing ---------------------------------------------------------------------------------
 
+static void compare_view_say_all(NinoCompareView *v, const char *text)
+{
+    gtk_label_set_text(GTK_LABEL(v->label), text);
+    gtk_widget_set_tooltip_text(v->label, text); // for where there is no room
+}
+
 static void compare_view_refresh(NinoCompareView *v)
 {
     nino_compare c;
@@ -191,7 +197,7 @@ static void compare_view_refresh(NinoCompareView *v)
     }
     nino_run_draw_begin(v->run);
     if (nino_compare_runs(v->base, h, &c, &err)) {
-        gtk_label_set_text(GTK_LABEL(v->label), err.msg);
+        compare_view_say_all(v, err.msg);
     } else {
         GPtrArray *items = g_ptr_array_new_with_free_func(g_object_unref);
         for (size_t i = 0; i < c.n_rows; i++) {
@@ -220,8 +226,7 @@ static void compare_view_refresh(NinoCompareView *v)
                                 ? _("One run each has no spread: nothing is claimed of it. ")
                                 : "",
                             a, b, energy, g_strcmp0(c.end_b, "done") && *c.end_b ? ended : "");
-        gtk_label_set_text(GTK_LABEL(v->label), text);
-        gtk_widget_set_tooltip_text(v->label, text);
+        compare_view_say_all(v, text);
         nino_compare_release(&c);
     }
     nino_run_draw_end(v->run);
@@ -283,7 +288,7 @@ static void on_file(GtkNativeDialog *d, int response, NinoCompareView *v)
     g_autoptr(GFile) file = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(d));
     g_autofree char *path = file ? g_file_get_path(file) : NULL;
     if (response == GTK_RESPONSE_ACCEPT && path && !nino_compare_view_open(v, path, &error))
-        gtk_label_set_text(GTK_LABEL(v->label), error->message);
+        compare_view_say_all(v, error->message);
     g_object_unref(d);
 }
 
@@ -340,7 +345,10 @@ static void on_overlay_chosen(gpointer view, const char *node)
     }
 }
 
-static void on_compare_view_cleared(NinoCompareView *v) { nino_overlay_set(v->overlay, NULL, NULL); }
+static void on_compare_view_cleared(NinoCompareView *v)
+{
+    nino_overlay_set(v->overlay, NULL, NULL);
+}
 
 static void on_compare_view_changed(NinoCompareView *v)
 {

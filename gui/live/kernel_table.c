@@ -419,7 +419,10 @@ static GtkWidget *new_kernel_table(NinoRun *run)
 static char *kernel_table_save(GtkWidget *view)
 {
     const Table *t = g_object_get_data(G_OBJECT(view), "table");
-    return g_strdup_printf("%s:%s", is_by(t->by_shape) ? "s" : is_by(t->by_work) ? "w" : "",
+    return g_strdup_printf("%s:%s",
+                           is_by(t->by_shape)  ? "s"
+                           : is_by(t->by_work) ? "w"
+                                               : "",
                            gtk_editable_get_text(GTK_EDITABLE(t->search)));
 }
 

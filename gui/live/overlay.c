@@ -82,7 +82,8 @@ static void take_nodes(Overlay *o, const nino_compare *c)
     for (int pass = 0; pass < 2; pass++) { // those of the baseline by time, then the others
         for (size_t i = 0; i < c->n_rows; i++) {
             const nino_compare_row *r = &c->rows[i];
-            if (r->kind != NINO_COMPARE_NODE || (r->span_a < 0) != pass || r->span_a + r->span_b < -1)
+            if (r->kind != NINO_COMPARE_NODE || (r->span_a < 0) != pass ||
+                r->span_a + r->span_b < -1)
                 continue;
             Slot s = { .at = 0 };
             g_strlcpy(s.name, r->node, sizeof(s.name));
@@ -230,8 +231,7 @@ static void draw_part(const Overlay *o, NinoPlot *p, const NinoPlotBox *b, const
     if (e->end < o->from || e->at > o->to)
         return;
     const char *name = nino_history_name(side_history(o, e->side), e->name);
-    GdkRGBA c =
-        *nino_plot_colour(e->is_failed ? NINO_PLOT_FAILED : nino_plot_scope(e->kind, name));
+    GdkRGBA c = *nino_plot_colour(e->is_failed ? NINO_PLOT_FAILED : nino_plot_scope(e->kind, name));
     if (e->side == BASE) {
         const GdkRGBA edge = nino_plot_mix(&c, &p->fg, 0.3f);
         c = nino_plot_mix(&c, &p->bg, 0.6f);
@@ -337,16 +337,15 @@ static void overlay_draw(NinoArea *area, NinoPlot *p, gpointer user)
         nino_plot_empty(p, _("The two runs appear here over each other"));
         return;
     }
-    static const char *const lanes[] = { N_("nodes"), N_("parts"), N_("device"),
-                                         N_("baseline") };
+    static const char *const lanes[] = { N_("nodes"), N_("parts"), N_("device"), N_("baseline") };
     const NinoPlotBox b = overlay_plot_box(p->width, p->height);
     const float line = nino_plot_text_height(p);
     const float y[] = { lane_y(o, &b, 0), lane_y(o, &b, 1), lane_y(o, &b, 2) + DEVICE / 2 - 4,
                         lane_y(o, &b, 2) + DEVICE + DEVICE / 2 - 4 };
     for (int i = 0; i < 4; i++)
         if (i != LANE_PART || o->has_parts)
-            nino_plot_text(p, 6, y[i] + floorf((BAR - line) / 2), LEFT - 12, NINO_PLOT_LEFT, &p->dim,
-                       _(lanes[i]));
+            nino_plot_text(p, 6, y[i] + floorf((BAR - line) / 2), LEFT - 12, NINO_PLOT_LEFT,
+                           &p->dim, _(lanes[i]));
     const GdkRGBA pale = nino_plot_mix(nino_plot_colour(NINO_PLOT_NODE), &p->bg, 0.6f);
     const float x = nino_plot_legend(p, LEFT, 2, nino_plot_colour(NINO_PLOT_NODE), _("this run"));
     nino_plot_legend(p, x, 2, &pale, _("the baseline, behind it"));
@@ -559,8 +558,7 @@ static void overlay_free(gpointer user)
 
 static void add_overlay_controllers(Overlay *o)
 {
-    GtkEventController *c =
-        gtk_event_controller_scroll_new(GTK_EVENT_CONTROLLER_SCROLL_BOTH_AXES);
+    GtkEventController *c = gtk_event_controller_scroll_new(GTK_EVENT_CONTROLLER_SCROLL_BOTH_AXES);
     g_signal_connect(c, "scroll", G_CALLBACK(on_overlay_scroll), o);
     gtk_widget_add_controller(o->area, c);
     c = gtk_event_controller_motion_new();

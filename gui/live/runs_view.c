@@ -51,8 +51,7 @@ static GtkWidget *new_run_row(NinoKept *k)
     gtk_widget_add_css_class(box, "run");
     gtk_widget_set_tooltip_text(row, tip);
     gtk_list_box_row_set_child(GTK_LIST_BOX_ROW(row), box);
-    g_autofree char *spoken =
-        g_strjoin(", ", title, when, took, *k->note ? k->note : NULL, NULL);
+    g_autofree char *spoken = g_strjoin(", ", title, when, took, *k->note ? k->note : NULL, NULL);
     gtk_accessible_update_property(GTK_ACCESSIBLE(row), GTK_ACCESSIBLE_PROPERTY_LABEL, spoken, -1);
     g_object_set_data_full(G_OBJECT(row), "kept", k, nino_kept_free);
     return row;
@@ -65,11 +64,16 @@ static gboolean is_run_found(GtkListBoxRow *row, gpointer runs)
                              gtk_editable_get_text(GTK_EDITABLE(r->search)));
 }
 
-// What is not seen is not chosen.
-static void on_runs_search(Runs *r)
+// "3 of 50 runs"; "" where nothing is searched.
+static char *found_text(const Runs *r)
 {
-    gtk_list_box_unselect_all(GTK_LIST_BOX(r->list));
-    gtk_list_box_invalidate_filter(GTK_LIST_BOX(r->list));
+    GtkListBoxRow *row;
+    guint n = 0, all = 0;
+    for (; (row = gtk_list_box_get_row_at_index(GTK_LIST_BOX(r->list), (int) all)); all++)
+        n += is_run_found(row, (gpointer) r);
+    return *gtk_editable_get_text(GTK_EDITABLE(r->search))
+               ? g_strdup_printf(_("%u of %u runs"), n, all)
+               : g_strdup("");
 }
 
 static void count_selected(GtkListBox *list, GtkListBoxRow *row, gpointer n)
@@ -87,16 +91,25 @@ static void on_runs_selected(Runs *r)
     gtk_widget_set_sensitive(r->compare, n == 2 || n == 1);
     gtk_widget_set_sensitive(r->remove, n > 0);
     gtk_widget_set_sensitive(r->note, n == 1);
+    g_autofree char *found = found_text(r);
     gtk_label_set_text(GTK_LABEL(r->hint),
                        n == 2   ? _("Compare shows the newer one over the older one")
                        : n == 1 ? _("Ctrl+click a second run to compare the two")
-                                : "");
-    gtk_widget_set_visible(r->hint, n == 1 || n == 2);
+                                : found);
+    gtk_widget_set_visible(r->hint, *gtk_label_get_text(GTK_LABEL(r->hint)) != 0);
     GList *rows = n == 1 ? gtk_list_box_get_selected_rows(GTK_LIST_BOX(r->list)) : NULL;
     const NinoKept *k = rows ? g_object_get_data(G_OBJECT(rows->data), "kept") : NULL;
     gtk_editable_set_text(GTK_EDITABLE(r->name), k ? k->name : "");
     gtk_editable_set_text(GTK_EDITABLE(r->note), k ? k->note : "");
     g_list_free(rows);
+}
+
+// What is not seen is not chosen.
+static void on_runs_search(Runs *r)
+{
+    gtk_list_box_unselect_all(GTK_LIST_BOX(r->list));
+    gtk_list_box_invalidate_filter(GTK_LIST_BOX(r->list));
+    on_runs_selected(r);
 }
 
 static void runs_fill(Runs *r)
@@ -280,8 +293,8 @@ static GtkWidget *new_runs_view(NinoRun *run)
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), r->list);
     gtk_widget_set_vexpand(scroll, TRUE);
     r->search = gtk_search_entry_new();
-    g_object_set(r->search, "placeholder-text", _("Find a run"), "width-chars", 8, "margin-start", 6,
-                 "margin-end", 6, "margin-top", 6, "margin-bottom", 6, NULL);
+    g_object_set(r->search, "placeholder-text", _("Find a run"), "width-chars", 8, "margin-start",
+                 6, "margin-end", 6, "margin-top", 6, "margin-bottom", 6, NULL);
     gtk_widget_set_tooltip_text(r->search, _("By workflow, name, note or date"));
     gtk_accessible_update_property(GTK_ACCESSIBLE(r->search), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Find a run"), -1);

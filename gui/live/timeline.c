@@ -286,7 +286,7 @@ static gboolean on_timeline_key(NinoArea *area, guint key, GdkModifierType mods,
         GtkWidget *w = GTK_WIDGET(area);
         timeline_plot_box(area, (float) gtk_widget_get_width(w), 1, &box, user);
         nino_timeline_pick(area, (double) nino_area_x(area, &box, nino_run_cursor(t->run)),
-                       (double) (nino_timeline_row_y(t, r) + 1), 2, user);
+                           (double) (nino_timeline_row_y(t, r) + 1), 2, user);
         break;
     }
     default: return FALSE;

@@ -240,7 +240,8 @@ static void draw_arrow(NinoPlot *p, const Timeline *t, const View *v, const Row 
     const uint64_t queued = e->t_ns - MIN(e->t_ns, e->u.kernel.queued_us * 1000ull);
     if (!host || e->t_ns < v->t0 || e->t_ns >= v->t1 || queued < v->t0)
         return;
-    const float x0 = timeline_draw_x_of(v, queued), y0 = top + nino_timeline_row_y(t, host) + host->h - 2;
+    const float x0 = timeline_draw_x_of(v, queued),
+                y0 = top + nino_timeline_row_y(t, host) + host->h - 2;
     const float x1 = timeline_draw_x_of(v, e->t_ns), y1 = top + nino_timeline_row_y(t, queue);
     const float line[][2] = {
         { x0, y0 }, { x0, (y0 + y1) / 2 }, { x1, (y0 + y1) / 2 }, { x1, y1 }
@@ -264,7 +265,8 @@ static void draw_flow(NinoPlot *p, const Timeline *t, const View *v, const Row *
 
 // ---- what is chosen ----------------------------------------------------------------------------
 
-static void draw_pick_frame(NinoPlot *p, const View *v, uint64_t from, uint64_t to, float y, float h)
+static void draw_pick_frame(NinoPlot *p, const View *v, uint64_t from, uint64_t to, float y,
+                            float h)
 {
     if (to < v->t0 || from >= v->t1)
         return;
@@ -307,7 +309,8 @@ static void draw_pick(NinoPlot *p, const Timeline *t, const View *v, float top)
         }
         row = row ? row : host;
         if (row)
-            draw_pick_frame(p, v, e->t_ns, e->t_ns + e->u.kernel.dur_ns, top + nino_timeline_row_y(t, row), row->h);
+            draw_pick_frame(p, v, e->t_ns, e->t_ns + e->u.kernel.dur_ns,
+                            top + nino_timeline_row_y(t, row), row->h);
         return;
     }
     row = at >= 0 ? timeline_draw_row_of(t, ROW_SCOPES, all[at].track, all[at].depth) : NULL;
@@ -325,7 +328,8 @@ static void draw_pick(NinoPlot *p, const Timeline *t, const View *v, float top)
             }
     }
     draw_pick_frame(p, v, all[at].begin_ns,
-                    all[at].end_ns ? all[at].end_ns : nino_history_end(v->h), top + nino_timeline_row_y(t, row), row->h);
+                    all[at].end_ns ? all[at].end_ns : nino_history_end(v->h),
+                    top + nino_timeline_row_y(t, row), row->h);
 }
 
 // ---- drawing -----------------------------------------------------------------------------------
@@ -360,8 +364,7 @@ void nino_timeline_draw_rows(NinoArea *area, NinoPlot *p, Timeline *t, const Nin
         }
         for (int i = 0; i < t->n_rows; i++)
             if (t->row[i].is_pinned == pinned)
-                draw_row(area, p, t, &v, &t->row[i],
-                         top + t->row[i].y + (pinned ? at : 0));
+                draw_row(area, p, t, &v, &t->row[i], top + t->row[i].y + (pinned ? at : 0));
     }
     for (int i = 0; i < t->n_rows; i++)
         if (t->row[i].kind == ROW_QUEUE)

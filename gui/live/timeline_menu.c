@@ -62,10 +62,9 @@ static void menu_only(GSimpleAction *a, GVariant *parameter, gpointer box)
     size_t n;
     const nino_event *e = nino_run_picked_slice(t->run);
     const int32_t at = nino_run_picked_span(t->run);
-    const uint32_t name = e ? e->name
-                          : at >= 0
-                              ? nino_history_spans(nino_run_history(t->run), &n)[at].name
-                              : 0;
+    const uint32_t name = e         ? e->name
+                          : at >= 0 ? nino_history_spans(nino_run_history(t->run), &n)[at].name
+                                    : 0;
     gtk_widget_activate_action(box, "win.find-in-timeline", "s", nino_run_name(t->run, name));
 }
 
@@ -107,7 +106,8 @@ static void of_row(const Timeline *t, const Row *r, GMenu *menu)
     g_menu_append(section, _("Hide this row"), "timeline.hide");
     g_menu_append(section, flags & ROW_PINNED ? _("Unpin this row") : _("Pin this row to the top"),
                   "timeline.pin");
-    g_menu_append(section, flags & ROW_COLLAPSED ? _("Show all of its rows") : _("Collapse its rows"),
+    g_menu_append(section,
+                  flags & ROW_COLLAPSED ? _("Show all of its rows") : _("Collapse its rows"),
                   "timeline.collapse");
     g_menu_append_section(menu, NULL, G_MENU_MODEL(section));
 }
@@ -135,7 +135,8 @@ void nino_timeline_menu(Timeline *t, double x, double y)
     const double width = gtk_widget_get_width(t->area) - GUTTER - 8;
     t->menu_at = t0 + (guint64) (CLAMP((x - GUTTER) / MAX(width, 1), 0, 1) * (double) (t1 - t0));
     t->menu_row = r ? (int) (r - t->row) : t->n_rows;
-    if (r && x >= GUTTER && nino_timeline_pick(NINO_AREA(t->area), x, y, 1, t) && menu_time(t, &t0, &t1))
+    if (r && x >= GUTTER && nino_timeline_pick(NINO_AREA(t->area), x, y, 1, t) &&
+        menu_time(t, &t0, &t1))
         of_bar(t, menu);
     if (r)
         of_row(t, r, menu);

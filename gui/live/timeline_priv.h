@@ -37,9 +37,9 @@ typedef struct Timeline {
     int n_rows;
     int focus_row; // for the keyboard
     float height, pinned_height;
-    GHashTable *flags;     // of row and track: key -> RowFlag
-    char *find;            // in lower case; NULL: nothing
-    GHashTable *matches;   // name -> whether it has it
+    GHashTable *flags;   // of row and track: key -> RowFlag
+    char *find;          // in lower case; NULL: nothing
+    GHashTable *matches; // name -> whether it has it
     guint n_found;
     GtkAdjustment *scroll; // of what is around; NULL: nothing is
     guint64 menu_at;       // time at which the menu was asked for

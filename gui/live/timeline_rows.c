@@ -306,8 +306,8 @@ static void place_rows(Timeline *t)
 void nino_timeline_lay_out(Timeline *t)
 {
     nino_track_info info[64];
-    const size_t n =
-        MIN(nino_history_tracks(nino_run_history(t->run), info, G_N_ELEMENTS(info)), G_N_ELEMENTS(info));
+    const size_t n = MIN(nino_history_tracks(nino_run_history(t->run), info, G_N_ELEMENTS(info)),
+                         G_N_ELEMENTS(info));
     t->n_rows = 0;
     t->n_found = 0;
     for (size_t i = 0; i < n; i++)

@@ -409,7 +409,7 @@ GtkWidget *nino_area_new(NinoRun *run, const NinoAreaType *type, gpointer user,
     gtk_widget_set_size_request(GTK_WIDGET(a), type->min_width, type->min_height);
     gtk_accessible_update_property(GTK_ACCESSIBLE(a), GTK_ACCESSIBLE_PROPERTY_LABEL, _(type->label),
                                    -1);
-    static const char *const all[] = { "changed", "cleared", "range",  "kernel",
+    static const char *const all[] = { "changed", "cleared", "range", "kernel",
                                        "pick",    "view",    "cursor" };
     for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
         if (type->draws_itself ? FALSE : i < 5 || type->has_time)

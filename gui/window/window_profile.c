@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/i18n.h"
-#include "live/details.h"
+#include "details/details.h"
 #include "live/timeline.h"
 #include "live/views.h"
 #include "plot/plot.h"
@@ -96,7 +96,8 @@ void nino_window_open_view(NinoWindow *w, const char *id)
     gtk_window_set_default_size(GTK_WINDOW(window), 900, 520);
     gtk_widget_insert_action_group(window, "win", G_ACTION_GROUP(w));
     gtk_window_set_child(GTK_WINDOW(window), view);
-    g_signal_connect_object(w, "destroy", G_CALLBACK(gtk_window_destroy), window, G_CONNECT_SWAPPED);
+    g_signal_connect_object(w, "destroy", G_CALLBACK(gtk_window_destroy), window,
+                            G_CONNECT_SWAPPED);
     gtk_window_present(GTK_WINDOW(window));
 }
 
@@ -157,7 +158,8 @@ static void on_profile_no_range(NinoWindow *w) { nino_run_select(w->records, 0, 
 static GtkWidget *make_range(NinoWindow *w)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 4);
-    GtkWidget *label = gtk_label_new(""), *clear = gtk_button_new_from_icon_name("window-close-symbolic");
+    GtkWidget *label = gtk_label_new(""),
+              *clear = gtk_button_new_from_icon_name("window-close-symbolic");
     gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
     gtk_widget_set_tooltip_text(label, _("The selected range: all views show what lies in it"));
     gtk_widget_add_css_class(label, "numeric");
@@ -215,7 +217,8 @@ static GtkWidget *make_find(NinoWindow *w)
     w->find = gtk_search_entry_new();
     g_object_set(w->find, "placeholder-text", _("Find in the timeline"), "width-chars", 18, NULL);
     gtk_widget_set_tooltip_text(
-        w->find, _("Rows with this in a name stay, other bars fade; Enter goes to the next (Ctrl+F)"));
+        w->find,
+        _("Rows with this in a name stay, other bars fade; Enter goes to the next (Ctrl+F)"));
     gtk_accessible_update_property(GTK_ACCESSIBLE(w->find), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Find in the timeline"), -1);
     gtk_widget_add_css_class(count, "dim-label");
@@ -244,7 +247,8 @@ static GtkWidget *toggle(const char *icon, const char *action, const char *name,
 static void make_bar(NinoWindow *w)
 {
     GtkBox *bar = GTK_BOX(w->profile_bar);
-    GtkWidget *space = gtk_label_new(NULL), *own = gtk_button_new_from_icon_name("view-restore-symbolic");
+    GtkWidget *space = gtk_label_new(NULL),
+              *own = gtk_button_new_from_icon_name("view-restore-symbolic");
     gtk_box_append(bar, toggle("view-list-symbolic", "win.profile-runs", _("List of runs"),
                                _("Runs that were kept")));
     gtk_box_append(bar, make_find(w));
@@ -258,10 +262,12 @@ static void make_bar(NinoWindow *w)
                                    _("Open in a window"), -1);
     gtk_box_append(bar, own);
     gtk_box_append(bar, nino_window_new_views_button(w));
-    gtk_box_append(bar, toggle("sidebar-show-right-symbolic", "win.profile-details", _("Details pane"),
-                               _("Details of what is chosen")));
-    g_signal_connect_object(w->records, "range", G_CALLBACK(on_profile_range), w, G_CONNECT_SWAPPED);
-    g_signal_connect_object(w->records, "cleared", G_CALLBACK(on_profile_range), w, G_CONNECT_SWAPPED);
+    gtk_box_append(bar, toggle("sidebar-show-right-symbolic", "win.profile-details",
+                               _("Details pane"), _("Details of what is chosen")));
+    g_signal_connect_object(w->records, "range", G_CALLBACK(on_profile_range), w,
+                            G_CONNECT_SWAPPED);
+    g_signal_connect_object(w->records, "cleared", G_CALLBACK(on_profile_range), w,
+                            G_CONNECT_SWAPPED);
 }
 
 // ---- what is remembered -------------------------------------------------------------------------

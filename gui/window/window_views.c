@@ -229,8 +229,10 @@ static void action_save_view(GSimpleAction *a, GVariant *parameter, gpointer use
     gtk_widget_set_parent(popover, w->profile_bar);
     g_signal_connect_object(w->profile_bar, "destroy", G_CALLBACK(gtk_widget_unparent), popover,
                             G_CONNECT_SWAPPED); // the window may go while it is open
-    const int width = gtk_widget_get_width(w->profile_bar), height = gtk_widget_get_height(w->profile_bar);
-    gtk_popover_set_pointing_to(GTK_POPOVER(popover), &(GdkRectangle){ MAX(width - 90, 0), height, 1, 1 });
+    const int width = gtk_widget_get_width(w->profile_bar),
+              height = gtk_widget_get_height(w->profile_bar);
+    gtk_popover_set_pointing_to(GTK_POPOVER(popover),
+                                &(GdkRectangle){ MAX(width - 90, 0), height, 1, 1 });
     gtk_popover_popup(GTK_POPOVER(popover));
     gtk_widget_grab_focus(entry);
 }
@@ -251,7 +253,8 @@ static void add_names(GMenu *menu, char **names, const char *action)
 static void fill_menu(NinoWindow *w)
 {
     g_auto(GStrv) names = nino_window_saved_views();
-    g_autoptr(GMenu) menu = g_menu_new(), saved = g_menu_new(), save = g_menu_new(), forget = g_menu_new();
+    g_autoptr(GMenu) menu = g_menu_new(), saved = g_menu_new(), save = g_menu_new(),
+                     forget = g_menu_new();
     add_names(saved, names, "win.saved-view");
     g_menu_append_section(menu, *names ? _("Saved views") : NULL, G_MENU_MODEL(saved));
     g_menu_append(save, _("Save this view…"), "win.save-view");

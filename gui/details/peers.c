@@ -1,5 +1,5 @@
 // Times of peers, sorted.
-#include "live/peers.h"
+#include "details/peers.h"
 
 #include <stdlib.h>
 
@@ -67,7 +67,8 @@ gboolean nino_peer_times(NinoRun *run, NinoPeerTimes *out)
         out->own = (double) slice->u.kernel.dur_ns;
     if (span >= 0) {
         add_spans(run, span, times);
-        out->own = span_ns(nino_run_history(run), &nino_history_spans(nino_run_history(run), &n)[span]);
+        out->own =
+            span_ns(nino_run_history(run), &nino_history_spans(nino_run_history(run), &n)[span]);
     } else if (slice || nino_run_picked(run) == NINO_PICK_KERNEL) {
         add_calls(run, slice ? slice->name : nino_run_kernel(run), times);
     }

@@ -1,12 +1,12 @@
 // What is chosen, in figures: lines of what and how much, small plots, and the ways on from there.
-#include "live/details.h"
+#include "details/details.h"
 
 #include <math.h>
 
 #include "base/i18n.h"
 #include "live/describe.h"
-#include "live/details_plots.h"
-#include "live/peers.h"
+#include "details/details_plots.h"
+#include "details/peers.h"
 #include "plot/plot.h"
 
 enum { PLOTS = 3, WAIT_MS = 250, LIVE_MS = 1000, BUTTONS = 4 };
@@ -162,7 +162,8 @@ static gboolean longest_call(const Details *d, nino_event *out)
 {
     guint64 t0, t1;
     nino_run_range(d->run, &t0, &t1);
-    return nino_history_calls(nino_run_history(d->run), nino_run_kernel(d->run), t0, t1, out, 1) > 0;
+    return nino_history_calls(nino_run_history(d->run), nino_run_kernel(d->run), t0, t1, out, 1) >
+           0;
 }
 
 static void show_kernel(Details *d)
@@ -240,8 +241,10 @@ static void show_span(Details *d, int32_t at)
     pango_parse_markup(path->str, -1, 0, NULL, &plain, NULL, NULL);
     const gboolean is_counted = s->arg1 && (s->kind == NINO_EV_STEP || s->kind == NINO_EV_TILE);
     g_autofree char *title =
-        is_counted ? g_strdup_printf("%s %u/%u", nino_run_name(d->run, s->name), s->arg0 + 1, s->arg1)
-                   : g_strdup(nino_run_name(d->run, s->name));
+        is_counted
+            ? g_strdup_printf("%s %u/%u", nino_run_name(d->run, s->name), s->arg0 + 1, s->arg1)
+        : s->kind == NINO_EV_JOB ? g_path_get_basename(nino_run_name(d->run, s->name))
+                                 : g_strdup(nino_run_name(d->run, s->name));
     set_title(d, title, plain ? plain : "");
     g_free(plain);
     add_fact(d, _("Kind"), s->kind < G_N_ELEMENTS(kinds) && s->kind ? _(kinds[s->kind]) : "");
@@ -253,14 +256,17 @@ static void show_span(Details *d, int32_t at)
         const double of = (double) ((up->end_ns ? up->end_ns : nino_history_end(h)) - up->begin_ns);
         nino_format_share(share, sizeof(share), of > 0 ? (double) (end - s->begin_ns) / of : NAN);
         g_autofree char *text =
-            g_strdup_printf(_("%s of %s"), share, nino_run_name(d->run, up->name));
+            up->kind == NINO_EV_JOB
+                ? g_strdup_printf(_("%s of the job"), share)
+                : g_strdup_printf(_("%s of %s"), share, nino_run_name(d->run, up->name));
         add_fact(d, _("Share"), text);
     }
     add_work(d, s->begin_ns, end);
     if (!s->end_ns || s->is_cut || s->status)
         add_fact(d, _("End"),
-                 s->status ? nino_status_name((nino_status) -s->status)
-                           : s->end_ns ? _("not recorded") : _("still running"));
+                 s->status   ? nino_status_name((nino_status) -s->status)
+                 : s->end_ns ? _("not recorded")
+                             : _("still running"));
 }
 
 static void show_range(Details *d)
@@ -298,7 +304,8 @@ static gboolean told_of(const Details *d, nino_kernel_told *told, const char **k
     if (!e || e->kind != NINO_EV_KERNEL)
         return FALSE;
     *kernel = nino_run_name(d->run, e->name);
-    return nino_kernel_told_read(told, nino_run_name(d->run, nino_kernel_launch(e))) && *told->program;
+    return nino_kernel_told_read(told, nino_run_name(d->run, nino_kernel_launch(e))) &&
+           *told->program;
 }
 
 static gboolean on_ask(gpointer details)
@@ -321,9 +328,12 @@ static void show_place(Details *d)
     char n[40];
     if (nino_peer_times(d->run, &times)) {
         nino_format_count(n, sizeof(n), (double) times.n);
-        text = times.own > 0 ? g_strdup_printf(_("Place among its %s peers: longer than %.0f %%"), n,
-                                               100 * (double) times.less / (double) times.n)
-                             : g_strdup_printf(_("Its %s calls"), n);
+        text = times.own <= 0    ? g_strdup_printf(_("Its %s calls"), n)
+               : times.less == 0 ? g_strdup_printf(_("The shortest of %s"), n)
+               : times.less >= times.n - 1
+                   ? g_strdup_printf(_("The longest of %s"), n)
+                   : g_strdup_printf(_("Longer than %.0f %% of its %s peers"),
+                                     100 * (double) times.less / (double) times.n, n);
     }
     g_free(times.ns);
     gtk_label_set_text(GTK_LABEL(d->place), text ? text : "");
@@ -333,8 +343,9 @@ static void show_place(Details *d)
 static void show_buttons(Details *d)
 {
     const NinoPickKind kind = nino_run_picked(d->run);
-    const gboolean is_kernel = kind == NINO_PICK_KERNEL || (nino_run_picked_slice(d->run) &&
-                               nino_run_picked_slice(d->run)->kind == NINO_EV_KERNEL);
+    const gboolean is_kernel =
+        kind == NINO_PICK_KERNEL ||
+        (nino_run_picked_slice(d->run) && nino_run_picked_slice(d->run)->kind == NINO_EV_KERNEL);
     for (int i = 0; i < 2; i++)
         gtk_widget_set_visible(d->button[i], is_kernel);
     gtk_widget_set_visible(d->button[2], kind != NINO_PICK_NOTHING);
@@ -397,7 +408,8 @@ static void on_details_changed(GtkWidget *box)
 {
     Details *d = g_object_get_data(G_OBJECT(box), "details");
     const gint64 since = (g_get_monotonic_time() - d->updated) / 1000;
-    if (nino_run_picked(d->run) == NINO_PICK_NOTHING || (nino_run_is_live(d->run) && since < LIVE_MS))
+    if (nino_run_picked(d->run) == NINO_PICK_NOTHING ||
+        (nino_run_is_live(d->run) && since < LIVE_MS))
         return;
     on_details_pick(box);
 }
@@ -456,17 +468,24 @@ static GtkWidget *make_buttons(Details *d)
         const char *label, *help, *page;
         void (*clicked)(Details *d);
     } all[BUTTONS] = {
-        { N_("Source"), N_("The source of this kernel, as it was compiled"), "kernel/source", NULL },
+        { N_("Source"), N_("The source of this kernel, as it was compiled"), "kernel/source",
+          NULL },
         { N_("Machine code"), N_("Registers, occupancy and instructions"), "kernel/code", NULL },
         { N_("Zoom to it"), N_("It fills the timeline"), NULL, on_details_show },
-        { N_("Select its time"), N_("All views then show only what lies in it"), NULL, on_details_range },
+        { N_("Select its time"), N_("All views then show only what lies in it"), NULL,
+          on_details_range },
     };
-    GtkWidget *box = gtk_flow_box_new();
-    gtk_flow_box_set_selection_mode(GTK_FLOW_BOX(box), GTK_SELECTION_NONE);
-    gtk_flow_box_set_max_children_per_line(GTK_FLOW_BOX(box), 2);
-    gtk_flow_box_set_homogeneous(GTK_FLOW_BOX(box), TRUE);
+    GtkWidget *box = gtk_grid_new();
+    gtk_grid_set_column_homogeneous(GTK_GRID(box), TRUE);
+    gtk_grid_set_column_spacing(GTK_GRID(box), 4);
+    gtk_grid_set_row_spacing(GTK_GRID(box), 4);
     for (int i = 0; i < BUTTONS; i++) {
-        d->button[i] = gtk_button_new_with_label(_(all[i].label));
+        GtkWidget *label = gtk_label_new(_(all[i].label));
+        gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
+        d->button[i] = gtk_button_new();
+        gtk_button_set_child(GTK_BUTTON(d->button[i]), label);
+        gtk_accessible_update_property(GTK_ACCESSIBLE(d->button[i]), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                       _(all[i].label), -1);
         gtk_widget_set_tooltip_text(d->button[i], _(all[i].help));
         if (all[i].page) {
             gtk_actionable_set_action_target(GTK_ACTIONABLE(d->button[i]), "s", all[i].page);
@@ -474,10 +493,7 @@ static GtkWidget *make_buttons(Details *d)
         } else {
             g_signal_connect_swapped(d->button[i], "clicked", G_CALLBACK(all[i].clicked), d);
         }
-        gtk_flow_box_append(GTK_FLOW_BOX(box), d->button[i]);
-        gtk_widget_set_focusable(gtk_widget_get_parent(d->button[i]), FALSE);
-        g_object_bind_property(d->button[i], "visible", gtk_widget_get_parent(d->button[i]), "visible",
-                               G_BINDING_SYNC_CREATE);
+        gtk_grid_attach(GTK_GRID(box), d->button[i], i % 2, i / 2, 1, 1);
     }
     return box;
 }
@@ -533,7 +549,8 @@ GtkWidget *nino_details_new(NinoRun *run)
     d->run = run;
     d->asking = g_cancellable_new();
     d->box = gtk_scrolled_window_new();
-    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(d->box), GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC);
+    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(d->box), GTK_POLICY_NEVER,
+                                   GTK_POLICY_AUTOMATIC);
     gtk_widget_set_size_request(d->box, 244, -1);
     gtk_accessible_update_property(GTK_ACCESSIBLE(d->box), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Details"), -1);
@@ -550,8 +567,10 @@ GtkWidget *nino_details_new(NinoRun *run)
     gtk_widget_hide(d->body);
     static const char *const picks[] = { "pick", "cleared" };
     for (int i = 0; i < 2; i++)
-        g_signal_connect_object(run, picks[i], G_CALLBACK(on_details_pick), d->box, G_CONNECT_SWAPPED);
-    g_signal_connect_object(run, "changed", G_CALLBACK(on_details_changed), d->box, G_CONNECT_SWAPPED);
+        g_signal_connect_object(run, picks[i], G_CALLBACK(on_details_pick), d->box,
+                                G_CONNECT_SWAPPED);
+    g_signal_connect_object(run, "changed", G_CALLBACK(on_details_changed), d->box,
+                            G_CONNECT_SWAPPED);
     g_signal_connect(d->box, "map", G_CALLBACK(on_details_pick), NULL);
     return d->box;
 }

@@ -1,11 +1,11 @@
 // Histogram of peers, the wait of a call, its place below the ceilings: what is small enough for a pane.
-#include "live/details_plots.h"
+#include "details/details_plots.h"
 
 #include <math.h>
 
 #include "base/i18n.h"
 #include "live/describe.h"
-#include "live/peers.h"
+#include "details/peers.h"
 #include "live/roofline_priv.h"
 #include "plot/area.h"
 
@@ -79,8 +79,10 @@ static void peers_draw(NinoArea *area, NinoPlot *p, gpointer user)
         most = MAX(most, d->bin[i]);
     const int at = (int) ((d->times.own - d->lo) / (d->hi - d->lo) * BINS);
     for (int i = 0; i < BINS; i++) {
-        const float x = 6 + floorf(w * (float) i / BINS), next = 6 + floorf(w * (float) (i + 1) / BINS);
-        const float h = d->bin[i] ? MAX(floorf((bottom - top) * (float) d->bin[i] / (float) most), 2) : 0;
+        const float x = 6 + floorf(w * (float) i / BINS),
+                    next = 6 + floorf(w * (float) (i + 1) / BINS);
+        const float h =
+            d->bin[i] ? MAX(floorf((bottom - top) * (float) d->bin[i] / (float) most), 2) : 0;
         const gboolean is_own = d->times.own > 0 && i == CLAMP(at, 0, BINS - 1);
         nino_plot_bar(p, x, bottom - h, MAX(next - x - 1, 1), h, nino_plot_colour(is_own ? 3 : 0));
     }
@@ -90,11 +92,13 @@ static void peers_draw(NinoArea *area, NinoPlot *p, gpointer user)
     nino_plot_text(p, p->width - 6, bottom + 2, 0, NINO_PLOT_RIGHT, &p->dim, longest);
     nino_format_ns(own, sizeof(own), d->times.own > 0 ? d->times.own : d->times.ns[d->times.n / 2]);
     g_snprintf(text, sizeof(text), d->times.own > 0 ? _("this one %s") : _("half below %s"), own);
-    const float v = (float) (((d->times.own > 0 ? d->times.own : d->times.ns[d->times.n / 2]) - d->lo) /
-                             (d->hi - d->lo));
+    const float v =
+        (float) (((d->times.own > 0 ? d->times.own : d->times.ns[d->times.n / 2]) - d->lo) /
+                 (d->hi - d->lo));
     const float x = floorf(6 + w * CLAMP(v, 0, 1)), half = nino_plot_text_width(p, text) / 2;
     nino_plot_bar(p, x, top, 1, bottom - top, &p->fg);
-    nino_plot_text(p, CLAMP(x, 6 + half, p->width - 6 - half), 2, 0, NINO_PLOT_CENTRE, &p->fg, text);
+    nino_plot_text(p, CLAMP(x, 6 + half, p->width - 6 - half), 2, 0, NINO_PLOT_CENTRE, &p->fg,
+                   text);
 }
 
 static gboolean peers_tip(NinoArea *area, double x, double y, GString *text, gpointer user)
@@ -108,8 +112,8 @@ static gboolean peers_tip(NinoArea *area, double x, double y, GString *text, gpo
         return FALSE;
     nino_format_ns(a, sizeof(a), d->lo + (d->hi - d->lo) * i / BINS);
     nino_format_ns(b, sizeof(b), d->lo + (d->hi - d->lo) * (i + 1) / BINS);
-    g_string_append_printf(text, ngettext("%u of %s to %s", "%u of %s to %s", d->bin[i]), d->bin[i], a,
-                           b);
+    g_string_append_printf(text, ngettext("%u of %s to %s", "%u of %s to %s", d->bin[i]), d->bin[i],
+                           a, b);
     return TRUE;
 }
 
@@ -149,7 +153,7 @@ static void wait_draw(NinoArea *area, NinoPlot *p, gpointer user)
                                    nino_run_name(d->run, d->call.u.kernel.family))) };
     const double all = MAX(part[0] + part[1] + part[2], 1);
     const float line = nino_plot_text_height(p), w = p->width - 12 - 3 * 3;
-    float x = 6;
+    float x = 6, at = 6;
     for (int i = 0; i < 3; i++) {
         char took[40];
         const float wide = 3 + floorf(w * (float) (part[i] / all));
@@ -158,10 +162,10 @@ static void wait_draw(NinoArea *area, NinoPlot *p, gpointer user)
             nino_plot_bar(p, x + wide - 1, 2, 1, 20, &p->fg); // the next begins
         x += wide;
         nino_format_ns(took, sizeof(took), part[i]);
-        const float third = floorf((p->width - 12) / 3);
-        nino_plot_bar(p, 6 + third * (float) i, 24 + floorf((line - 8) / 2), 8, 8, &colour[i]);
-        nino_plot_text(p, 18 + third * (float) i, 24, third - 14, NINO_PLOT_LEFT, &p->fg, _(names[i]));
-        nino_plot_text(p, 18 + third * (float) i, 24 + line, third - 14, NINO_PLOT_LEFT, &p->dim, took);
+        nino_plot_bar(p, at, 24 + floorf((line - 8) / 2), 8, 8, &colour[i]);
+        const float name = nino_plot_text(p, at + 11, 24, 0, NINO_PLOT_LEFT, &p->fg, _(names[i]));
+        const float time = nino_plot_text(p, at + 11, 24 + line, 0, NINO_PLOT_LEFT, &p->dim, took);
+        at += 11 + MAX(name, time) + 8;
     }
 }
 
@@ -237,10 +241,12 @@ static void roof_draw(NinoArea *area, NinoPlot *p, gpointer user)
     nino_plot_bar(p, b.x, b.y + b.h, b.w, 1, &p->grid);
     nino_roofline_format(top, sizeof(top), MIN(peak, ai * c->bandwidth));
     nino_roofline_format(own, sizeof(own), rate);
-    g_snprintf(text, sizeof(text), c->measured_at ? _("%s of %s, measured") : _("%s of %s, assumed"), own,
-               top);
+    g_snprintf(text, sizeof(text), _("%s of %s"), own, top);
     nino_plot_text(p, 6, 2, p->width - 12, NINO_PLOT_LEFT, &p->fg, text);
-    g_snprintf(text, sizeof(text), _("%.3g FLOP per byte that must move"), ai);
+    g_snprintf(text, sizeof(text),
+               c->measured_at ? _("%.3g FLOP/byte, bound measured")
+                              : _("%.3g FLOP/byte, bound assumed"),
+               ai);
     nino_plot_text(p, 6, b.y + b.h + 3, p->width - 12, NINO_PLOT_LEFT, &p->dim, text);
 }
 

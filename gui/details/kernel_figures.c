@@ -1,6 +1,6 @@
 // Registers, local memory and occupancy of a kernel, as `ninodes kernel --code` prints them above its machine
 // code. An answer is kept: it is the same as long as the program is.
-#include "live/details.h"
+#include "details/details.h"
 
 #include <string.h>
 
@@ -12,9 +12,9 @@ static GHashTable *answers; // "kernel\nprogram\ncall" -> the head of what was p
 static const struct {
     const char *key, *what;
 } figures[] = {
-    { "vgprs", N_("Vector registers") },  { "sgprs", N_("Scalar registers") },
+    { "vgprs", N_("Vector registers") },   { "sgprs", N_("Scalar registers") },
     { "spills", N_("Spilled registers") }, { "scratch_bytes", N_("Scratch, bytes") },
-    { "local_bytes", N_("LDS, bytes") },  { "waves_per_simd", N_("Occupancy, waves a SIMD") },
+    { "local_bytes", N_("LDS, bytes") },   { "waves_per_simd", N_("Occupancy, waves a SIMD") },
 };
 
 typedef struct Asked {
