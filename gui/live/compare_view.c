@@ -317,8 +317,8 @@ static void on_compare_view_row(NinoCompareView *v)
     nino_overlay_mark(v->overlay, *row->r.node ? row->r.node : NULL, FALSE);
     if (row->r.kind == NINO_COMPARE_KERNEL)
         nino_run_set_kernel(v->run, nino_history_find(nino_run_history(v->run), row->r.name));
-    else if (row->r.span_b >= 0)
-        nino_run_pick_span(v->run, row->r.span_b);
+    else if (*row->r.node)
+        nino_overlay_pick(v->overlay, row->r.node);
 }
 
 // A double click or Enter: the node fills the overlay.

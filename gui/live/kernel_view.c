@@ -5,6 +5,7 @@
 #include "base/i18n.h"
 #include "live/kernel_peers.h"
 #include "live/kernel_tool.h"
+#include "live/sweep_plot.h"
 #include "live/views.h"
 #include "plot/plot.h"
 
@@ -250,6 +251,10 @@ static GtkWidget *make_pages(View *v)
         v->tool[i] = nino_kernel_tool_new(page[i].tools, page[i].title, i < 2);
         gtk_stack_add_titled(GTK_STACK(stack), v->tool[i], page[i].id, page[i].title);
     }
+    GtkWidget *sweep = nino_sweep_plot_new(v->run); // above what replay and sweep print
+    gtk_box_insert_child_after(GTK_BOX(v->tool[TOOLS - 1]), sweep,
+                               gtk_widget_get_first_child(v->tool[TOOLS - 1]));
+    nino_kernel_tool_watch(v->tool[TOOLS - 1], nino_sweep_plot_set, sweep);
     gtk_widget_set_vexpand(stack, TRUE);
     gtk_widget_set_hexpand(stack, TRUE);
     gtk_box_append(GTK_BOX(box), bar);

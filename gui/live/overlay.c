@@ -8,7 +8,16 @@
 #include "base/i18n.h"
 #include "plot/area.h"
 
-enum { LEFT = 104, HEAD = 36, FOOT = 20, BAR = 17, SHIFT = 8, DEVICE = 30, GAP = 5 };
+enum {
+    LEFT = 104,
+    HEAD = 36,
+    FOOT = 20,
+    BAR = 17,
+    SHIFT = 8,
+    DEVICE = 30,
+    HALF = DEVICE / 2,
+    GAP = 5
+};
 enum { BASE, SHOWN, SIDES };
 enum { LANE_NODE, LANE_PART, LANES };
 enum { MOST_PARTS = 20000 };
@@ -78,17 +87,23 @@ static void insert_shown(GArray *slots, const Slot *s)
 
 static void take_nodes(Overlay *o, const nino_compare *c)
 {
+    const nino_history *shown = side_history(o, SHOWN);
+    const size_t n = nino_compare_pairs(o->base, shown, NULL, 0);
+    g_autofree nino_compare_pair *pair = g_new(nino_compare_pair, n + 1);
+    nino_compare_pairs(o->base, shown, pair, n);
     g_array_set_size(o->nodes, 0);
     for (int pass = 0; pass < 2; pass++) { // those of the baseline by time, then the others
-        for (size_t i = 0; i < c->n_rows; i++) {
+        for (size_t i = 0, k = 0; i < c->n_rows && k < n; i++) {
             const nino_compare_row *r = &c->rows[i];
-            if (r->kind != NINO_COMPARE_NODE || (r->span_a < 0) != pass ||
-                r->span_a + r->span_b < -1)
+            if (r->kind != NINO_COMPARE_NODE)
+                continue;
+            const nino_compare_pair at = pair[k++];
+            if ((at.a < 0) != pass || (at.a < 0 && at.b < 0))
                 continue;
             Slot s = { .at = 0 };
             g_strlcpy(s.name, r->node, sizeof(s.name));
-            set_side(&s, BASE, o->base, r->span_a, r->total_a);
-            set_side(&s, SHOWN, side_history(o, SHOWN), r->span_b, r->total_b);
+            set_side(&s, BASE, o->base, at.a, r->total_a);
+            set_side(&s, SHOWN, side_history(o, SHOWN), at.b, r->total_b);
             if (!pass)
                 g_array_append_val(o->nodes, s);
             else
@@ -289,7 +304,8 @@ static void draw_device(const Overlay *o, NinoPlot *p, const NinoPlotBox *b, int
     const size_t n = nino_history_families(side_history(o, side), names, NINO_HISTORY_FAMILIES);
     const float bottom = lane_y(o, b, LANES) + DEVICE + (side == BASE ? DEVICE + 2 : 0);
     const double per_px = (o->to - o->from) / (double) b->w;
-    for (float x = 0; x < b->w; x += STEP) {
+    for (int column = 0; column * STEP < (int) b->w; column++) {
+        const float x = (float) (column * STEP);
         uint64_t busy[NINO_HISTORY_FAMILIES];
         const double at = o->from + (double) x * per_px, wide = per_px * STEP;
         if (busy_of(o, side, at, at + wide, busy) <= 0)
@@ -340,8 +356,8 @@ static void overlay_draw(NinoArea *area, NinoPlot *p, gpointer user)
     static const char *const lanes[] = { N_("nodes"), N_("parts"), N_("device"), N_("baseline") };
     const NinoPlotBox b = overlay_plot_box(p->width, p->height);
     const float line = nino_plot_text_height(p);
-    const float y[] = { lane_y(o, &b, 0), lane_y(o, &b, 1), lane_y(o, &b, 2) + DEVICE / 2 - 4,
-                        lane_y(o, &b, 2) + DEVICE + DEVICE / 2 - 4 };
+    const float y[] = { lane_y(o, &b, 0), lane_y(o, &b, 1), lane_y(o, &b, 2) + HALF - 4,
+                        lane_y(o, &b, 2) + DEVICE + HALF - 4 };
     for (int i = 0; i < 4; i++)
         if (i != LANE_PART || o->has_parts)
             nino_plot_text(p, 6, y[i] + floorf((BAR - line) / 2), LEFT - 12, NINO_PLOT_LEFT,
@@ -433,8 +449,21 @@ static gboolean overlay_item(NinoArea *area, int i, double *x, double *y, gpoint
     const Slot *s = &g_array_index(o->slots, Slot, i);
     const NinoPlotBox b = box_now(o);
     *x = (double) overlay_x(o, &b, s->at + s->width / 2);
-    *y = (double) (lane_y(o, &b, 0) + BAR / 2);
+    *y = (double) lane_y(o, &b, 0) + BAR * 0.5;
     return TRUE;
+}
+
+void nino_overlay_pick(GtkWidget *overlay, const char *node)
+{
+    const Overlay *o = overlay_of(overlay);
+    size_t n;
+    const nino_span *list = nino_history_spans(nino_run_history(o->run), &n);
+    for (guint i = 0; i < o->nodes->len; i++) {
+        const Slot *s = &g_array_index(o->nodes, Slot, i);
+        for (size_t k = 0; k < n && s->end[SHOWN] && !strcmp(s->name, node); k++)
+            if (list[k].kind == NINO_EV_NODE && list[k].begin_ns == s->begin[SHOWN])
+                nino_run_pick_span(o->run, (int32_t) k);
+    }
 }
 
 static gboolean overlay_click(NinoArea *area, double x, double y, int n_press, gpointer user)
@@ -446,13 +475,7 @@ static gboolean overlay_click(NinoArea *area, double x, double y, int n_press, g
     if (!s)
         return FALSE;
     g_autofree char *name = g_strdup(s->name);
-    if (s->end[SHOWN]) {
-        size_t n;
-        const nino_span *list = nino_history_spans(nino_run_history(o->run), &n);
-        for (size_t i = 0; i < n; i++)
-            if (list[i].kind == NINO_EV_NODE && list[i].begin_ns == s->begin[SHOWN])
-                nino_run_pick_span(o->run, (int32_t) i);
-    }
+    nino_overlay_pick(gtk_widget_get_parent(o->area), name);
     nino_overlay_mark(gtk_widget_get_parent(o->area), name, n_press == 2);
     o->chosen(o->user, name);
     return TRUE;

@@ -13,6 +13,8 @@ GtkWidget *nino_overlay_new(NinoRun *run, NinoOverlayFn chosen, gpointer user);
 void nino_overlay_set(GtkWidget *overlay, nino_history *base, const nino_compare *c);
 // Marks a node; is_near: it fills the width. NULL: none is marked, and all is shown.
 void nino_overlay_mark(GtkWidget *overlay, const char *node, gboolean is_near);
+// Chooses a node of the shown run for all views.
+void nino_overlay_pick(GtkWidget *overlay, const char *node);
 // Both runs begin together, instead of each node with its partner.
 void nino_overlay_set_together(GtkWidget *overlay, gboolean is_together);
 // Fits NinoViewExport.draw.

@@ -118,7 +118,8 @@ static void runs_fill(Runs *r)
     guint64 sum = list->len;
     for (guint i = 0; i < list->len; i++) {
         const NinoKept *k = g_ptr_array_index(list, i);
-        sum = sum * 31 + g_str_hash(k->id) + g_str_hash(k->name) * 3 + g_str_hash(k->note);
+        sum =
+            sum * 31 + g_str_hash(k->id) + 3 * (guint64) g_str_hash(k->name) + g_str_hash(k->note);
     }
     if (sum == r->shown && list->len)
         return;

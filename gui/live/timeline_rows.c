@@ -299,7 +299,7 @@ static void place_rows(Timeline *t)
         }
         t->height += before ? GAP : 0;
         if (pinned && before)
-            t->pinned_height = t->height - GAP / 2;
+            t->pinned_height = t->height - 0.5f * GAP;
     }
 }
 
