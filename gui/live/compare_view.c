@@ -190,9 +190,8 @@ static void compare_view_refresh(NinoCompareView *v)
     if (!has_both) {
         nino_overlay_set(v->overlay, NULL, NULL);
         g_list_store_remove_all(v->rows);
-        gtk_label_set_text(GTK_LABEL(v->label),
-                           v->base ? _("The next run is compared with the baseline.")
-                                   : _("Keep this run as the baseline, or open a trace."));
+        compare_view_say_all(v, v->base ? _("The next run is compared with the baseline.")
+                                        : _("Keep this run as the baseline, or open a trace."));
         return;
     }
     nino_run_draw_begin(v->run);
