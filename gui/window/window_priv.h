@@ -19,9 +19,10 @@ struct _NinoWindow {
     GtkApplicationWindow parent;
     NinoBar *bar;
     GtkStack *perspectives, *drawer, *center;
-    GtkPaned *drawer_pane, *columns, *rows;
+    GtkPaned *drawer_pane, *columns, *rows, *runs_pane;
     GtkNotebook *tabs, *live;
-    GtkWidget *rail, *side, *timeline_box, *status_bar, *palette_button;
+    GtkWidget *rail, *side, *timeline_box, *runs_box, *details_box, *profile_bar, *status_bar,
+        *palette_button;
     NinoWelcome *welcome;
     GtkMenuButton *recent_button, *menu_button;
     GtkProgressBar *progress;
@@ -36,9 +37,13 @@ struct _NinoWindow {
     NinoRun *records;     // of the newest run, or a trace; what the live views show
     NinoWindowOptions options;
 
+    // window_profile.c
+    GPtrArray *views; // of the run, as in nino_views; borrowed
+    GtkWidget *view;  // the one that was chosen last: what is exported
+    GtkWidget *find;  // what the timeline is searched for
+    GtkMenuButton *views_button;
+
     // window_layout.c
-    GPtrArray *views;     // of the run, as in nino_views; borrowed
-    GtkWidget *view;      // the one that was chosen last: what is exported
     gboolean had_results; // of this session; or the user opened or closed their drawer
 
     // window_file.c
@@ -73,6 +78,20 @@ void nino_window_show_panel(NinoWindow *w, const char *name);       // a drawer,
 void nino_window_title_panel(NinoWindow *w, GtkWidget *panel, const char *title);
 void nino_window_name_tab(GtkNotebook *notebook, GtkWidget *page, const char *name);
 void nino_window_has_results(NinoWindow *w); // the first of a session open their drawer
+
+// ---- window_profile.c ---------------------------------------------------------------------------
+void nino_window_profile_init(NinoWindow *w);
+void nino_window_profile_restore(NinoWindow *w);
+void nino_window_profile_remember(NinoWindow *w);
+// A view in its own window.
+void nino_window_open_view(NinoWindow *w, const char *id);
+void nino_window_show_runs(NinoWindow *w, gboolean on);
+void nino_window_show_details(NinoWindow *w, gboolean on);
+
+// ---- window_views.c -----------------------------------------------------------------------------
+void nino_window_saved_views_init(NinoWindow *w);
+char **nino_window_saved_views(void); // their names; g_strfreev()
+GtkWidget *nino_window_new_views_button(NinoWindow *w);
 
 // ---- window_shelves.c ---------------------------------------------------------------------------
 GtkWidget *nino_window_new_shelf(NinoWindow *w, const char *name); // "nodes", "models", "workflows"
