@@ -38,7 +38,7 @@ struct _NinoCanvas {
     CanvasKept grid;
     gboolean has_minimap;
     GtkWidget *bar; // the way into subgraphs
-    GtkWidget *popover;
+    GtkWidget *popover, *focus_before; // of it; weak
 
     // canvas_marks.c: what a run and a check said, by execution id.
     GHashTable *marks;    // NinoNodeMark
