@@ -12,7 +12,7 @@ struct _NinoProblems {
     GtkWidget parent;
     GtkWidget *box, *list, *none, *plan;
     guint n_errors;
-    NinoTab *tab; // of the rows; only compared
+    NinoTab *tab;     // of the rows; only compared
     GPtrArray *found; // of Problem
     struct {
         const char *code;
@@ -134,9 +134,9 @@ static void problems_show(NinoProblems *p, GPtrArray *before, NinoTab *tab_befor
     for (guint k = 0; k < p->found->len; k++) {
         const Problem *one = p->found->pdata[k];
         if (problems_is_shown(p, &one->issue))
-            gtk_list_box_append(GTK_LIST_BOX(p->list),
-                                nino_problem_row_new(&one->issue, p->tab,
-                                                     p->models ? *p->models : "models"));
+            gtk_list_box_append(
+                GTK_LIST_BOX(p->list),
+                nino_problem_row_new(&one->issue, p->tab, p->models ? *p->models : "models"));
     }
     problems_add_hidden(p);
 }

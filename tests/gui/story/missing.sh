@@ -7,7 +7,7 @@ vae=$(basename "$(ls "$work"/models/vae/*.safetensors | head -1)")
 sed 's/"vae_name": *"[^"]*"/"vae_name": "a_model_with_a_very_long_name_that_nobody_here_has_v10_fp16_pruned.safetensors"/' \
     "$root/data/tiny/decode.json" >"$work/flow.json"
 grep -q nobody_here "$work/flow.json" || die "the workflow has no such input"
-start --models "$work/models" --input "$root/data/tiny/input" --output "$work/out" "$work/flow.json"
+start --models "$work/models" --input "$root/data/tiny/input" --output "$work/out" --device ref "$work/flow.json"
 need_bus
 wait_state invalid 30
 at '*' 'Error, node 2 Load VAE · vae_name: *is not in*' wait || die "the problem is not listed" # it opened by itself

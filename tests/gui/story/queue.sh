@@ -2,7 +2,7 @@
 # A queue of ten: paused, put into another order, its app and its worker killed; all ten are made, in that order.
 . "$(dirname "$0")/../lib.sh"
 need_people
-options=(--models "$root/data/tiny/models" --input "$root/data/tiny/input" --output "$work/out")
+options=(--device ref --models "$root/data/tiny/models" --input "$root/data/tiny/input" --output "$work/out")
 for i in $(seq 10); do
     sed "s/\"filename_prefix\": *\"[^\"]*\"/\"filename_prefix\": \"job_$i\"/" "$root/data/tiny/decode.json" >"$work/job_$i.json"
 done
