@@ -1,6 +1,7 @@
 #!/bin/bash
 # Where the time went: the slowest kernel of a run, its peers, its source, its call made again; then two runs compared.
 . "$(dirname "$0")/../lib.sh"
+[ -n "${NINODES_TEST_LONG:-}" ] || { echo "skip: kernels are compiled; the long check runs it"; exit 77; }
 need_people
 "$B/ninodes" devices | grep -q '^cl:' || { echo "skip: no OpenCL device"; exit 77; }
 start --models "$root/data/tiny/models" --input "$root/data/tiny/input" --output "$work/out" "$root/data/tiny/decode.json"
@@ -36,5 +37,15 @@ win_do view runs
 rows() { ATCLICK_SECONDS=0 at list 'Kept runs' tree | grep -c 'list item'; }
 has_rows() { [ "$(rows)" -ge 2 ]; }
 until_ok 20 has_rows || die "$(rows) runs were kept"
-at list 'Kept runs' tree >/tmp/st19tree
+newest=$(at list 'Kept runs' tree | sed -n 's/.*list item “\(.*\)”/\1/p' | head -1)
+oldest=$(at list 'Kept runs' tree | sed -n 's/.*list item “\(.*\)”/\1/p' | tail -1)
+press 'list item' "$newest"
+xdotool keydown ctrl; press 'list item' "$oldest"; xdotool keyup ctrl
 shot runs
+read -r x y <<<"$(at button Open point)" # "Compare" is beside it; another button of this name is in Compose
+xdotool mousemove $((x + 90)) "$y" click 1
+at label 'Baseline: *' wait || die "the two are not compared"
+at label 'whole run' wait || die "the whole runs are not compared"
+at label '*gemm*' wait || die "their kernels are not compared"
+shot compared
+quit
