@@ -112,7 +112,7 @@ endif
 # the app used as people do: keys, pointer, what a screen reader sees.
 gui_test_SRC := $(if $(gui_SRC),$(sort $(wildcard tests/gui/program/*.c)))
 test_SRC := $(unit_SRC) $(golden_SRC) $(workflow_SRC) $(performance_SRC) $(kernel_SRC) $(fuzz_SRC)
-script_SRC := $(sort $(wildcard tests/cli/*.sh tests/cluster/*.sh) $(if $(filter 1,$(GUI)),$(wildcard tests/gui/test_*.sh tests/gui/story/*.sh)))
+script_SRC := $(sort $(wildcard tests/cli/*.sh tests/cluster/*.sh) $(if $(filter 1,$(GUI)),$(wildcard tests/gui/test_*.sh tests/gui/*/test_*.sh)))
 # Minutes of work each, so only check-long starts them.
 long_SRC := tests/golden/full_vae.c tests/workflow/obs_cost.c tests/cli/add_counter.sh \
 	tests/cluster/launchers.sh

@@ -1,7 +1,6 @@
 // The comparison of a baseline with the run that is shown: one row a node, its steps and kernels.
 #include "live/compare_view.h"
 
-#include "base/chosen.h"
 #include "base/i18n.h"
 #include "plot/plot.h"
 #include "plot/view.h"
@@ -242,8 +241,9 @@ static void on_compare_view_keep(GtkButton *b, NinoCompareView *v)
 static void on_file(GtkNativeDialog *d, int response, NinoCompareView *v)
 {
     g_autoptr(GError) error = NULL;
-    g_autofree char *path = nino_chosen_path(d, response);
-    if (path && !nino_compare_view_open(v, path, &error))
+    g_autoptr(GFile) file = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(d));
+    g_autofree char *path = file ? g_file_get_path(file) : NULL;
+    if (response == GTK_RESPONSE_ACCEPT && path && !nino_compare_view_open(v, path, &error))
         gtk_label_set_text(GTK_LABEL(v->label), error->message);
     g_object_unref(d);
 }
