@@ -274,6 +274,12 @@ static void runs_export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
     }
 }
 
+// The buttons go before the list, which then chooses nothing any more.
+static void on_runs_chosen(GtkWidget *open)
+{
+    on_runs_selected(g_object_get_data(G_OBJECT(open), "runs"));
+}
+
 static GtkWidget *new_runs_view(NinoRun *run)
 {
     static const NinoViewExport x = { .rows = runs_export_rows };
@@ -309,7 +315,9 @@ static GtkWidget *new_runs_view(NinoRun *run)
     g_object_set_data_full(G_OBJECT(r->list), "keeps", r, g_free);
     g_object_set_data(G_OBJECT(r->box), "runs", r);
     g_signal_connect(r->list, "row-activated", G_CALLBACK(on_runs_row), r);
-    g_signal_connect_swapped(r->list, "selected-rows-changed", G_CALLBACK(on_runs_selected), r);
+    g_object_set_data(G_OBJECT(r->open), "runs", r);
+    g_signal_connect_object(r->list, "selected-rows-changed", G_CALLBACK(on_runs_chosen), r->open,
+                            G_CONNECT_SWAPPED);
     g_signal_connect_swapped(r->box, "map", G_CALLBACK(runs_fill), r);
     nino_kept_watch(r->box, on_runs_changed);
     on_runs_selected(r);

@@ -99,6 +99,7 @@ GtkWidget *nino_window_new_shelf(NinoWindow *w, const char *name); // "nodes", "
 // ---- window_start.c -----------------------------------------------------------------------------
 void nino_window_start_init(NinoWindow *w);
 void nino_window_set_folders(NinoWindow *w, const char *models, const char *input); // may be NULL
+void nino_window_need_demo(NinoWindow *w, const char *path); // of what is about to be opened
 
 // ---- window_palette.c ---------------------------------------------------------------------------
 void nino_window_palette_init(NinoWindow *w);
