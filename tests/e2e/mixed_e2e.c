@@ -73,7 +73,7 @@ static void check_flow(nino_ctx *ctx, const char *assets, const struct flow *f, 
     fflush(stdout);
     CHECK(far[2] > 0 && far[2] < 1e-4);
     CHECK(far[1] <= (is_ladder ? own_16(f, far[2], far[3]) : far[2]));
-    CHECK(!is_ladder || far[1] > 0);
+    CHECK(is_ladder ? far[1] > 0 : far[1] < 1e-9); // none of them has tensors that are large
     for (int i = 0; i < n; i++)
         nino_array_unref(&a[i]);
     free(json);
