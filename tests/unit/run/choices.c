@@ -8,6 +8,7 @@
 #include "core/run/context.h"
 
 static nino_error err;
+static const char *decoder = "ROCMOptimizedVAEDecode";
 
 static nino_graph *decode(int side, int batch, bool optimised, bool batching)
 {
@@ -16,12 +17,12 @@ static nino_graph *decode(int side, int batch, bool optimised, bool batching)
              "{'1': {'class_type': 'EmptyLatentImage', 'inputs': {'width': %d, 'height': %d, "
              "'batch_size': %d}},"
              "'2': {'class_type': 'VAELoader', 'inputs': {'vae_name': 'a.safetensors'}},"
-             "'3': {'class_type': 'ROCMOptimizedVAEDecode', 'inputs': {'samples': ['1', 0], 'vae': "
+             "'3': {'class_type': '%s', 'inputs': {'samples': ['1', 0], 'vae': "
              "['2', 0], 'tile_size': 256, 'overlap': 32, 'use_rocm_optimizations': %s, "
              "'precision_mode': 'fp32', 'batch_optimization': %s}},"
              "'4': {'class_type': 'SaveImage', 'inputs': {'images': ['3', 0], 'filename_prefix': "
              "'a'}}}",
-             side, side, batch, optimised ? "true" : "false", batching ? "true" : "false");
+             side, side, batch, decoder, optimised ? "true" : "false", batching ? "true" : "false");
     return flow_graph(json);
 }
 
@@ -224,8 +225,16 @@ int main(void)
         .ch = 32, .mult = { 1, 2 }, .n_levels = 2, .n_res = 1, .z = 4, .dtype = NINO_F32, .seed = 5
     };
     CHECK_OK(random_vae_save(net, dir, "a.safetensors", &err), err);
+    static const char *const phases[] = { "ROCMOptimizedVAEDecodeV2",
+                                          "ROCMOptimizedVAEDecodeV2Phase2",
+                                          "ROCMOptimizedVAEDecodeV2Phase3" };
     check_batch("ref", "gfx1151");
     check_batch("cl", NULL);
+    for (int i = 0; i < 3; i++) {
+        decoder = phases[i];
+        check_batch("ref", "gfx1151");
+    }
+    decoder = "ROCMOptimizedVAEDecode";
     check_optimised();
     check_tidy();
     check_purge();
