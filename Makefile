@@ -159,7 +159,7 @@ lib_LIBS := $(core_LIBS) $(if $(filter 1,$(CL)),-lnettle)
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 
-.PHONY: all doc docs abi lint-abi pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-unit check-performance check-integration check-regression check-bugs list-tests check-tsan check-races check-valgrind check-memory check-headers coverage coverage-run fuzz fuzz-run tests bench bench-all lint format install uninstall stage FORCE shots plans phases clocks tiles clean deps deps-check deps-long deps-lint deps-bench demo
+.PHONY: all doc docs abi lint-abi pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-unit check-performance check-integration check-regression check-bugs list-tests check-tsan check-races check-valgrind check-memory check-headers coverage coverage-run fuzz fuzz-run tests bench bench-all lint format install uninstall stage FORCE shots plans phases budgets clocks tiles clean deps deps-check deps-long deps-lint deps-bench demo
 .DELETE_ON_ERROR:
 .SECONDARY:
 .DEFAULT_GOAL := all
@@ -452,6 +452,10 @@ clocks: $(B)/tests/unit/run/real_programs
 # What the phases of optimisation give on this machine's device, up to 40 minutes; it has to be quiet.
 phases: all
 	$(Q)$(B)/ninodes bench suite --output $(B)/phases --report $(B)/PHASES.md && cp $(B)/PHASES.md bench/results/PHASES.md
+
+# What less memory costs, predicted and measured on this machine's device, some minutes; it has to be quiet.
+budgets: $(B)/bench/budgets
+	$(Q)$< >$(B)/BUDGETS.md && cp $(B)/BUDGETS.md bench/results/BUDGETS.md
 
 # What tiles of a VAE lose, measured on this machine's device.
 tiles: $(B)/bench/tiles

@@ -179,7 +179,8 @@ static void count_waiting(const nino_event *ev, size_t n, size_t i, uint64_t t, 
     for (size_t k = i; k < n && k < i + LOOK_AHEAD; k++) {
         const uint64_t sub = ev[k].t_ns - MIN(ev[k].t_ns, ev[k].u.kernel.submitted_us * 1000ull);
         const uint64_t que = ev[k].t_ns - MIN(ev[k].t_ns, ev[k].u.kernel.queued_us * 1000ull);
-        if (ev[k].t_ns <= t || que > t)
+        const bool is_weight = ev[k].kind == NINO_EV_TRANSFER && ev[k].sub; // waits within itself
+        if (is_weight || ev[k].t_ns <= t || que > t)
             continue;
         if (sub <= t)
             ++*submitted;
