@@ -111,7 +111,7 @@ endif
 # Programs that test widgets or help scripts; tests/gui/test_*.sh starts them on a display of its own.
 gui_test_SRC := $(if $(gui_SRC),$(sort $(wildcard tests/gui/program/*.c)))
 test_SRC := $(unit_SRC) $(golden_SRC) $(workflow_SRC) $(performance_SRC) $(kernel_SRC) $(fuzz_SRC)
-script_SRC := $(sort $(wildcard tests/cli/*.sh tests/cluster/*.sh) $(if $(filter 1,$(GUI)),$(wildcard tests/gui/test_*.sh)))
+script_SRC := $(sort $(wildcard tests/cli/*.sh tests/cluster/*.sh) $(if $(filter 1,$(GUI)),$(wildcard tests/gui/test_*.sh tests/gui/*/test_*.sh)))
 # Minutes of work each, so only check-long starts them.
 long_SRC := tests/golden/full_vae.c tests/workflow/obs_cost.c tests/cli/add_counter.sh \
 	tests/cluster/launchers.sh

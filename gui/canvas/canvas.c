@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/i18n.h"
+#include "node/input_file.h"
 
 G_DEFINE_TYPE(NinoCanvas, nino_canvas, GTK_TYPE_WIDGET)
 
@@ -43,6 +44,13 @@ static void enable_actions(NinoCanvas *c)
         g_autofree char *name = g_strconcat("canvas.", on_nodes[i], NULL);
         gtk_widget_action_set_enabled(GTK_WIDGET(c), name, any);
     }
+    const nino_doc_node *first =
+        any ? nino_document_node(c->doc, nino_canvas_first_selected(c)) : NULL;
+    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.choose-file",
+                                  nino_input_widget(first) != NULL);
+    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.edit-mask",
+                                  nino_input_widget(first) &&
+                                      nino_input_has_mask(nino_input_widget(first)->param));
     gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.delete",
                                   any || nino_canvas_spots_n_selected(&c->spots));
     gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.rename", has_title);
@@ -144,6 +152,8 @@ static void on_canvas_edit(gpointer user, const char *id, const char *name, Nino
         return;
     if (kind == NINO_EDIT_DONE)
         nino_document_seal(c->doc);
+    else if (kind == NINO_EDIT_REFUSED)
+        g_signal_emit(c, signals[SIGNAL_PROBLEM], 0, text);
     else if (kind == NINO_EDIT_CONTROL)
         nino_canvas_did(c, nino_document_set_control(c->doc, id, name, text, &err), &err);
     else
@@ -486,6 +496,7 @@ static void nino_canvas_init(NinoCanvas *c)
                                    _("Workflow canvas"), -1);
     nino_canvas_add_input(c);
     nino_canvas_take_items(c);
+    nino_canvas_take_files(c);
 }
 
 GtkWidget *nino_canvas_new(void) { return g_object_new(NINO_TYPE_CANVAS, NULL); }

@@ -251,13 +251,17 @@ void nino_canvas_add_item(NinoCanvas *c, const char *key)
     (key[strlen(class_name)] ? on_model : on_class)(c, key);
 }
 
+void nino_canvas_add_item_at(NinoCanvas *c, const NinoCanvasItem *key, double x, double y)
+{
+    new_place(c, x, y);
+    (strchr(key, '\n') ? on_model : on_class)(c, key);
+}
+
 static gboolean on_item_drop(GtkDropTarget *target, const GValue *value, double x, double y,
                              gpointer canvas)
 {
     (void) target;
-    const char *key = g_value_get_boxed(value);
-    new_place(canvas, x, y);
-    (strchr(key, '\n') ? on_model : on_class)(canvas, key);
+    nino_canvas_add_item_at(canvas, g_value_get_boxed(value), x, y);
     return TRUE;
 }
 

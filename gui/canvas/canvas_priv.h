@@ -114,8 +114,14 @@ void nino_canvas_show_wanted(NinoCanvas *c, gboolean on); // slots that the drag
 void nino_canvas_add_actions(GtkWidgetClass *wc);
 void nino_canvas_open_search(NinoCanvas *c, double sx, double sy, const char *type,
                              gboolean from_output);
-void nino_canvas_open_slots(NinoCanvas *c);  // of the selected node, to add another one there
-void nino_canvas_take_items(NinoCanvas *c);  // that are dropped on it
+void nino_canvas_open_slots(NinoCanvas *c); // of the selected node, to add another one there
+void nino_canvas_take_items(NinoCanvas *c); // that are dropped on it
+void nino_canvas_add_item_at(NinoCanvas *c, const NinoCanvasItem *item, double sx, double sy);
+void nino_canvas_take_files(NinoCanvas *c); // that are dropped on it
+gboolean
+nino_canvas_paste_files(NinoCanvas *c);      // FALSE: the clipboard has neither file nor picture
+void nino_canvas_choose_file(NinoCanvas *c); // for the selected node
+void nino_canvas_edit_mask(NinoCanvas *c);   // of the picture that it loads
 void nino_canvas_open_models(NinoCanvas *c); // to add one with the node that loads it
 void nino_canvas_open_connect(NinoCanvas *c);
 void nino_canvas_open_bend(NinoCanvas *c);

@@ -138,6 +138,8 @@ static const char css[] =
     "ninonode spinbutton > text { padding: 0 0 0 6px; min-width: 0; }\n"
     "ninonode spinbutton > button { min-width: 12px; padding: 0 2px; -gtk-icon-size: 9px; }\n"
     "ninonode button.choice { border-radius: 5px; padding: 0 4px 0 6px; min-width: 0; }\n"
+    "ninonode button.browse { border-radius: 5px; padding: 0 3px; min-width: 0; }\n"
+    "ninonode button.browse image { -gtk-icon-size: 11px; }\n"
     "ninonode button.choice image { -gtk-icon-size: 10px; opacity: .7; }\n"
     "ninonode textview, ninonode textview > text { font-size: 11px; }\n"
     "ninonode scrolledwindow { border-radius: 5px; }\n"

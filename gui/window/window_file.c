@@ -64,6 +64,18 @@ static void open_path(NinoWindow *w, const char *path)
         nino_window_show_panel(w, "form");
 }
 
+void nino_window_take(NinoWindow *w, GFile *file)
+{
+    g_autofree char *path = g_file_get_path(file);
+    NinoTab *tab = nino_window_tab(w);
+    NinoTab *used = tab ? tab : nino_window_add_tab(w);
+    if (path && nino_canvas_take_file(nino_tab_canvas(used), path, -1, -1))
+        return;
+    if (!tab)
+        nino_window_remove_tab(w, used);
+    nino_window_open(w, file);
+}
+
 void nino_window_open(NinoWindow *w, GFile *file)
 {
     g_autofree char *path = g_file_get_path(file);
@@ -102,6 +114,16 @@ static void on_result_wanted(NinoViewer *v, const char *path, gpointer user)
 {
     (void) v;
     open_path(user, path);
+}
+
+static void on_result_used(NinoViewer *v, const char *path, gpointer user)
+{
+    (void) v;
+    NinoWindow *w = user;
+    if (!nino_window_tab(w))
+        nino_window_add_tab(w);
+    nino_canvas_use_file(nino_tab_canvas(nino_window_tab(w)), path);
+    nino_window_show_perspective(w, "compose");
 }
 
 typedef void (*Chosen)(NinoWindow *w, const char *path);
@@ -423,6 +445,7 @@ void nino_window_file_init(NinoWindow *w)
     g_action_map_add_action_entries(G_ACTION_MAP(w), actions, G_N_ELEMENTS(actions), w);
     add_canvas_actions(w);
     g_signal_connect(w->viewer, "open", G_CALLBACK(on_result_wanted), w);
+    g_signal_connect(w->viewer, "use", G_CALLBACK(on_result_used), w);
     g_signal_connect(w, "notify::is-active", G_CALLBACK(on_active), NULL);
     g_signal_connect(w->tabs, "notify::page", G_CALLBACK(nino_window_on_switch), w);
     g_signal_connect(w, "close-request", G_CALLBACK(on_close_request), NULL);

@@ -103,6 +103,8 @@ NinoTab *nino_window_find_tab(NinoWindow *w, const char *uid);
 NinoTab *nino_window_find_tab_by_title(NinoWindow *w, const char *title);
 void nino_window_recover(NinoWindow *w);
 // A saved trace, shown in the live views.
+// A file from elsewhere: what nodes load becomes a node, all else is opened.
+void nino_window_take(NinoWindow *w, GFile *file);
 void nino_window_open_trace(NinoWindow *w, const char *path);
 
 // ---- window_advice.c ----------------------------------------------------------------------------
