@@ -166,7 +166,9 @@ static const nino_doc_node *canvas_find_node(gpointer user, const char *id)
     return d ? nino_document_node(d, nino_document_find(d, id)) : NULL;
 }
 
-static const NinoNodeHost node_host = { .edit = on_canvas_edit, .find = canvas_find_node };
+static const NinoNodeHost node_host = { .edit = on_canvas_edit,
+                                        .find = canvas_find_node,
+                                        .sent = nino_canvas_sent };
 
 static void on_level(GtkButton *button, gpointer user)
 {
@@ -308,6 +310,8 @@ void nino_canvas_set_document(NinoCanvas *c, nino_document *d)
     g_hash_table_remove_all(c->marks); // ids mean other nodes now
     g_hash_table_remove_all(c->issues);
     g_hash_table_remove_all(c->pictures);
+    g_hash_table_remove_all(c->ahead);
+    g_hash_table_remove_all(c->sent);
     c->doc = d;
     nino_canvas_sync(c);
     nino_canvas_first_view(c);
@@ -436,6 +440,8 @@ static void canvas_finalize(GObject *o)
     g_hash_table_unref(c->marks);
     g_hash_table_unref(c->issues);
     g_hash_table_unref(c->pictures);
+    g_hash_table_unref(c->ahead);
+    g_hash_table_unref(c->sent);
     g_array_unref(c->moved);
     g_free(c->prefix);
     G_OBJECT_CLASS(nino_canvas_parent_class)->finalize(o);
@@ -482,6 +488,8 @@ static void nino_canvas_init(NinoCanvas *c)
     c->marks = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, nino_canvas_free_mark);
     c->issues = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     c->pictures = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_object_unref);
+    c->ahead = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    c->sent = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     c->moved = g_array_new(FALSE, FALSE, sizeof(CanvasMoved));
     c->bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 2);
     gtk_widget_add_css_class(c->bar, "canvasbar");

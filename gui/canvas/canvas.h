@@ -27,6 +27,14 @@ void nino_canvas_refresh(NinoCanvas *c);
 void nino_canvas_mark(NinoCanvas *c, const char *node_id, const NinoNodeMark *mark);
 void nino_canvas_clear_marks(NinoCanvas *c);
 
+// What the next run would do with the node, by execution id; an instance of a subgraph shows whether
+// something inside would run.
+void nino_canvas_set_ahead(NinoCanvas *c, const char *node_id, NinoNodeAhead ahead);
+void nino_canvas_clear_ahead(NinoCanvas *c);
+// The values that are shown are those of the last run; others will be marked, until the document is
+// another one.
+void nino_canvas_remember_values(NinoCanvas *c);
+
 // Why the node cannot run, found before any run; by execution id, several are joined. An instance
 // of a subgraph shows one of what is inside. Kept until cleared or the document is another one.
 void nino_canvas_add_issue(NinoCanvas *c, const char *node_id, const char *text);

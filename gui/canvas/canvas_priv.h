@@ -44,6 +44,8 @@ struct _NinoCanvas {
     GHashTable *marks;    // NinoNodeMark
     GHashTable *issues;   // text
     GHashTable *pictures; // GdkTexture
+    GHashTable *ahead;    // NinoNodeAhead
+    GHashTable *sent;     // "ID\nVALUE" -> text, of the last run
     guint mark_source;
 
     // canvas_input.c: what the pointer does.
@@ -81,6 +83,9 @@ void nino_canvas_reveal_node(NinoCanvas *c, NinoNodeView *v);
 // ---- marks
 void nino_canvas_show_marks(NinoCanvas *c); // now
 void nino_canvas_free_mark(gpointer mark);
+
+// The value of a node of this place at the last run; NULL: it was not seen then.
+const char *nino_canvas_sent(gpointer canvas, const char *id, const char *name);
 
 // ---- selection
 void nino_canvas_unselect(NinoCanvas *c); // nodes and spots, without telling

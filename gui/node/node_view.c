@@ -185,6 +185,27 @@ void nino_node_view_name_it(NinoNodeView *v)
     gtk_accessible_update_property(GTK_ACCESSIBLE(v), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
 }
 
+void nino_node_view_describe(NinoNodeView *v)
+{
+    GString *s = g_string_new(v->ahead == NINO_AHEAD_RUN    ? _("would run")
+                              : v->ahead == NINO_AHEAD_KEPT ? _("its result is there")
+                                                            : "");
+    gboolean is_first = TRUE;
+    for (guint i = 0; i < v->rows->len; i++) {
+        const Row *r = ROWS(v, i);
+        if (!r->is_changed)
+            continue;
+        g_string_append(s, is_first ? (s->len ? "; " : "") : ", ");
+        if (is_first)
+            g_string_append(s, _("changed since the last run: "));
+        g_string_append(s, r->label);
+        is_first = FALSE;
+    }
+    gtk_accessible_update_property(GTK_ACCESSIBLE(v), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, s->str,
+                                   -1);
+    g_string_free(s, TRUE);
+}
+
 static double collapsed_width(NinoNodeView *v)
 {
     PangoLayout *l = gtk_widget_create_pango_layout(GTK_WIDGET(v), v->title);
@@ -245,6 +266,7 @@ static void node_view_load_picture(NinoNodeView *v, const nino_doc_node *n)
 
 static void update_editors(NinoNodeView *v, const nino_doc_node *n)
 {
+    gboolean differs = FALSE;
     if (v->has_editors)
         node_view_load_picture(v, n);
     for (guint i = 0; i < v->rows->len; i++) {
@@ -252,6 +274,15 @@ static void update_editors(NinoNodeView *v, const nino_doc_node *n)
         const nino_doc_widget *w = nino_doc_widget_find(n, r->name);
         if (w && r->editor)
             nino_editor_update(r->editor, w);
+        const char *sent =
+            w && !r->is_control && v->host->sent ? v->host->sent(v->user, v->id, r->name) : NULL;
+        const gboolean is_changed = sent && strcmp(sent, w->text) != 0;
+        differs |= is_changed != r->is_changed;
+        r->is_changed = is_changed;
+    }
+    if (differs) {
+        nino_node_view_describe(v);
+        gtk_widget_queue_draw(GTK_WIDGET(v));
     }
 }
 

@@ -130,6 +130,15 @@ void nino_node_view_set_mark(NinoNodeView *v, const NinoNodeMark *mark)
     gtk_widget_queue_draw(GTK_WIDGET(v));
 }
 
+void nino_node_view_set_ahead(NinoNodeView *v, NinoNodeAhead ahead)
+{
+    if (v->ahead == ahead)
+        return;
+    v->ahead = ahead;
+    nino_node_view_describe(v);
+    gtk_widget_queue_draw(GTK_WIDGET(v));
+}
+
 void nino_node_view_set_picture(NinoNodeView *v, GdkTexture *picture)
 {
     const nino_doc_node *n = v->host->find(v->user, v->id);

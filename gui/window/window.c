@@ -105,6 +105,7 @@ static void nino_window_class_init(NinoWindowClass *klass)
     BIND(palette_button);
     BIND(recent_button);
     BIND(menu_button);
+    BIND(run_button);
     BIND(status_bar);
     BIND(progress);
     BIND(status);

@@ -24,6 +24,7 @@ struct _NinoWindow {
     GtkWidget *rail, *side, *timeline_box, *status_bar, *palette_button;
     NinoWelcome *welcome;
     GtkMenuButton *recent_button, *menu_button;
+    GtkButton *run_button;
     GtkProgressBar *progress;
     GtkLabel *status, *device, *memory, *cost;
 
@@ -52,6 +53,7 @@ struct _NinoWindow {
     struct NinoMeasuring *measuring; // NULL: nothing is measured
     GPtrArray *grids;                // of runs that have not all ended
     GCancellable *planning;
+    guint ahead_timer;
     guint refresh_timer, cost_timer, keep_timer; // keep: a run that has ended is not kept yet
     gboolean keeps_measured;                     // that run was one of those that are measured
     guint64 cost_cpu_us, cost_wall_us;
@@ -102,9 +104,9 @@ NinoTab *nino_window_tab(NinoWindow *w); // the one in front, or NULL
 NinoTab *nino_window_find_tab(NinoWindow *w, const char *uid);
 NinoTab *nino_window_find_tab_by_title(NinoWindow *w, const char *title);
 void nino_window_recover(NinoWindow *w);
-// A saved trace, shown in the live views.
 // A file from elsewhere: what nodes load becomes a node, all else is opened.
 void nino_window_take(NinoWindow *w, GFile *file);
+// A saved trace, shown in the live views.
 void nino_window_open_trace(NinoWindow *w, const char *path);
 
 // ---- window_advice.c ----------------------------------------------------------------------------
@@ -134,6 +136,12 @@ void nino_window_queue_workflow(NinoWindow *w, NinoTab *tab, const char *text, g
                                 int position, gboolean is_anew, NinoQueuedFn fn, guint tag);
 gboolean nino_window_can_run_again(NinoWindow *w);  // the tab in front has a job that has ended
 void nino_window_retry(NinoWindow *w, guint64 job); // the same inputs, next to run
+
+// How the user wants jobs to run; is_anew: as in nino_job_options.
+nino_job_options nino_window_job_options(gboolean is_anew);
+
+// ---- window_ahead.c -----------------------------------------------------------------------------
+void nino_window_ahead_later(NinoWindow *w); // what would run may be something else now
 
 // ---- window_measure.c ---------------------------------------------------------------------------
 void nino_window_measure_init(NinoWindow *w);

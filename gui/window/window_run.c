@@ -46,6 +46,7 @@ void nino_window_run_update(NinoWindow *w)
     nino_window_set_state_text(w, "worker", names[s]);
     nino_window_set_state_text(w, "state", state_now(w));
     gtk_label_set_text(w->device, nino_engine_device(w->engine));
+    nino_window_ahead_later(w);
 }
 
 // ---- the end of a job ---------------------------------------------------------------------------
@@ -465,6 +466,7 @@ void nino_window_run_init(NinoWindow *w)
 void nino_window_run_dispose(NinoWindow *w)
 {
     nino_window_events_dispose(w);
+    g_clear_handle_id(&w->ahead_timer, g_source_remove);
     g_cancellable_cancel(w->planning);
     g_clear_object(&w->planning);
     if (w->engine)
