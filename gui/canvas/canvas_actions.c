@@ -266,7 +266,7 @@ static void open_action(GtkWidget *w, const char *what, GVariant *v)
     const NinoSpot *group = nino_canvas_spots_selected_group(&c->spots);
     if (!strcmp(what, "canvas.add"))
         nino_canvas_open_search(c, gtk_widget_get_width(w) / 2.0, gtk_widget_get_height(w) / 3.0,
-                                NULL, FALSE);
+                                NULL, FALSE, TRUE);
     else if (!strcmp(what, "canvas.add-at-slot"))
         nino_canvas_open_slots(c);
     else if (!strcmp(what, "canvas.add-model"))

@@ -118,9 +118,10 @@ void nino_canvas_drop_link(NinoCanvas *c);
 void nino_canvas_show_wanted(NinoCanvas *c, gboolean on); // slots that the dragged link fits
 void nino_canvas_add_actions(GtkWidgetClass *wc);
 void nino_canvas_open_search(NinoCanvas *c, double sx, double sy, const char *type,
-                             gboolean from_output);
-void nino_canvas_open_slots(NinoCanvas *c); // of the selected node, to add another one there
-void nino_canvas_take_items(NinoCanvas *c); // that are dropped on it
+                             gboolean from_output,
+                             gboolean is_loose); // is_loose: nobody points there
+void nino_canvas_open_slots(NinoCanvas *c);      // of the selected node, to add another one there
+void nino_canvas_take_items(NinoCanvas *c);      // that are dropped on it
 void nino_canvas_add_item_at(NinoCanvas *c, const NinoCanvasItem *item, double sx, double sy);
 void nino_canvas_take_files(NinoCanvas *c); // that are dropped on it
 gboolean

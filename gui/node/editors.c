@@ -4,6 +4,7 @@
 
 #include "node/choice.h"
 #include "node/input_file.h"
+#include "node/note.h"
 #include "base/i18n.h"
 
 #include <math.h>
@@ -461,6 +462,14 @@ GtkWidget *nino_editor_new_control(const nino_doc_widget *w, NinoEditFn fn, gpoi
     e->input = nino_choice_new(editors_choices_of, on_editors_choice, e);
     gtk_widget_set_tooltip_text(e->input, _("What happens to the value after a run was queued"));
     return editors_finish(e, e->input, w, label);
+}
+
+GtkWidget *nino_editor_as_note(GtkWidget *editor)
+{
+    Editor *e = editor_of(editor);
+    GtkWidget *note = nino_note_new(editor);
+    g_object_set_data(G_OBJECT(note), "nino-editor", e); // owned by what is in it
+    return note;
 }
 
 static void show_text(GtkWidget *view, const char *text)

@@ -18,6 +18,8 @@ GtkWidget *nino_editor_new(const nino_doc_widget *w, gboolean compact, NinoEditF
                            gpointer user);
 // A list of what may happen to the value after a run; w->control must not be NULL.
 GtkWidget *nino_editor_new_control(const nino_doc_widget *w, NinoEditFn fn, gpointer user);
+// An editor of several lines as a note: Markdown, until it is written. Stands in its place.
+GtkWidget *nino_editor_as_note(GtkWidget *editor);
 // Shows the value as it is now; what the user is typing stays when it means the same.
 void nino_editor_update(GtkWidget *editor, const nino_doc_widget *w);
 void nino_editor_stop(GtkWidget *editor);

@@ -260,7 +260,8 @@ static void node_view_load_picture(NinoNodeView *v, const nino_doc_node *n)
     g_free(v->loaded_path);
     v->loaded_path = g_strdup(path);
     g_clear_object(&v->loaded);
-    v->loaded = path ? nino_small_picture_load(path) : NULL;
+    const gboolean is_picture = path && !g_str_has_suffix(path, ".latent");
+    v->loaded = is_picture ? nino_small_picture_load(path) : NULL;
     nino_node_view_place_again(v, n);
 }
 
@@ -307,6 +308,8 @@ void nino_node_view_need_editors(NinoNodeView *v)
             continue;
         r->editor = r->is_control ? nino_editor_new_control(w, on_node_view_edit, v)
                                   : nino_editor_new(w, TRUE, on_node_view_edit, v);
+        if (r->is_text && !strcmp(n->type, "MarkdownNote"))
+            r->editor = nino_editor_as_note(r->editor);
         gtk_widget_set_parent(r->editor, GTK_WIDGET(v));
         nino_graph_keep_ltr(r->editor);
         gtk_widget_set_child_visible(r->editor, v->detail == NINO_DETAIL_FULL);

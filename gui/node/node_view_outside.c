@@ -1,5 +1,6 @@
 // What the canvas asks a node's widget and tells it: places, slots, detail, marks, pictures.
 #include "node/node_view_priv.h"
+#include "node/note.h"
 
 #include <math.h>
 #include <string.h>
@@ -164,7 +165,10 @@ void nino_node_view_set_wanted(NinoNodeView *v, const char *type, gboolean input
 gboolean nino_node_view_edit(NinoNodeView *v)
 {
     for (guint i = 0; i < v->rows->len; i++)
-        if (ROWS(v, i)->editor && gtk_widget_child_focus(ROWS(v, i)->editor, GTK_DIR_TAB_FORWARD))
+        if (ROWS(v, i)->editor && nino_note_edit(ROWS(v, i)->editor))
+            return TRUE;
+        else if (ROWS(v, i)->editor &&
+                 gtk_widget_child_focus(ROWS(v, i)->editor, GTK_DIR_TAB_FORWARD))
             return TRUE;
     return FALSE;
 }

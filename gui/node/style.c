@@ -142,6 +142,7 @@ static const char css[] =
     "ninonode button.browse image { -gtk-icon-size: 11px; }\n"
     "ninonode button.choice image { -gtk-icon-size: 10px; opacity: .7; }\n"
     "ninonode textview, ninonode textview > text { font-size: 11px; }\n"
+    "ninonode label.note { font-size: 11px; padding: 4px 6px; }\n"
     "ninonode scrolledwindow { border-radius: 5px; }\n"
     "ninonode checkbutton { min-height: 18px; padding: 0; }\n"
     "ninonode checkbutton check { min-width: 12px; min-height: 12px; -gtk-icon-size: 12px; }\n"

@@ -109,7 +109,7 @@ static const struct { const char *label, *keys; } fixed[] = {
     { N_("Move the selection"), "<Shift>Right" },
     { N_("Resize the node or group"), "<Control><Shift>Right" },
     { N_("Edit the values; rename the group"), "Return" },
-    { N_("Out of a value, to its node"), "Escape" },
+    { N_("Out of a value, the selection, the subgraph"), "Escape" },
 };
 // clang-format on
 

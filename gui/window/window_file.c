@@ -301,10 +301,20 @@ static void action_close_tab(GSimpleAction *a, GVariant *parameter, gpointer use
     }
 }
 
+// The app goes with this window: who starts it now is to wait (main.c asks for this action).
+static void begin_end(NinoWindow *w)
+{
+    GtkApplication *app = gtk_window_get_application(GTK_WINDOW(w));
+    GAction *quit = app ? g_action_map_lookup_action(G_ACTION_MAP(app), "quit") : NULL;
+    if (quit)
+        g_simple_action_set_enabled(G_SIMPLE_ACTION(quit), FALSE);
+}
+
 static void action_discard_all(GSimpleAction *a, GVariant *parameter, gpointer user)
 {
     (void) a, (void) parameter;
     NINO_WINDOW(user)->closes = TRUE;
+    begin_end(user);
     gtk_window_close(user);
 }
 
@@ -318,6 +328,7 @@ static gboolean on_close_request(GtkWindow *window, gpointer user)
         n_changed += nino_tab_is_changed(NINO_TAB(gtk_notebook_get_nth_page(w->tabs, i)));
     const gboolean runs = nino_engine_running(w->engine) && !nino_engine_is_attached(w->engine);
     if (w->closes || (!n_changed && !runs)) {
+        begin_end(w);
         nino_autosave_end();
         return FALSE;
     }
