@@ -21,7 +21,8 @@ static NinoWindow *window_of(GApplication *app)
     for (; windows; windows = windows->next)
         if (NINO_IS_WINDOW(windows->data))
             return windows->data;
-    GAction *quit = g_action_map_lookup_action(G_ACTION_MAP(app), "quit"); // off, if one was closing
+    GAction *quit =
+        g_action_map_lookup_action(G_ACTION_MAP(app), "quit"); // off, if one was closing
     g_simple_action_set_enabled(G_SIMPLE_ACTION(quit), TRUE);
     return NINO_WINDOW(nino_window_new(GTK_APPLICATION(app), &options));
 }

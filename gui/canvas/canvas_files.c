@@ -68,18 +68,18 @@ static void tell_problem(NinoCanvas *c, const char *text)
 static void give(NinoCanvas *c, const nino_doc_node *n, char *name, const GError *error)
 {
     const nino_doc_widget *w = nino_input_widget(n);
-    g_autofree char *own = name;
     nino_error err = { 0 };
-    if (!name) {
+    if (!name)
         tell_problem(c, error->message);
+    if (!name || !n || !w) {
+        g_free(name);
         return;
     }
-    if (!w)
-        return;
     g_autofree char *value = nino_input_value(w->param, name), *id = g_strdup(n->id);
     nino_document_seal(c->doc);
     if (nino_canvas_did(c, nino_document_set_text(c->doc, n->id, w->name, value, &err), &err))
         nino_canvas_select_only(c, id);
+    g_free(name);
 }
 
 static void add_loader(NinoCanvas *c, const char *class_name, char *name, const GError *error,

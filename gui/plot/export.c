@@ -229,7 +229,8 @@ static void show_error(GtkWidget *view, const GError *error)
     GtkWidget *d = gtk_message_dialog_new(
         root ? GTK_WINDOW(root) : NULL, GTK_DIALOG_MODAL | GTK_DIALOG_DESTROY_WITH_PARENT,
         GTK_MESSAGE_ERROR, GTK_BUTTONS_CLOSE, "%s", _("The file was not written"));
-    gtk_message_dialog_format_secondary_text(GTK_MESSAGE_DIALOG(d), "%s", error->message);
+    gtk_message_dialog_format_secondary_text(GTK_MESSAGE_DIALOG(d), "%s",
+                                             error ? error->message : "");
     g_signal_connect(d, "response", G_CALLBACK(gtk_window_destroy), NULL);
     gtk_window_present(GTK_WINDOW(d));
 }

@@ -371,7 +371,9 @@ static void on_event(NinoWindow *w, const nino_event *ev)
     case NINO_EV_PREVIEW: on_preview(w, ev); break;
     case NINO_EV_OUTPUT: on_window_events_output(w, ev); break;
     case NINO_EV_MESSAGE: on_window_events_message(w, ev); break;
-    case NINO_EV_CHOICE: nino_window_log(w, NINO_LOG_INFO, nino_engine_name(w->engine, ev->name)); break;
+    case NINO_EV_CHOICE:
+        nino_window_log(w, NINO_LOG_INFO, nino_engine_name(w->engine, ev->name));
+        break;
     default: break;
     }
 }

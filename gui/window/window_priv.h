@@ -158,7 +158,8 @@ void nino_window_grid_dispose(NinoWindow *w);
 void nino_window_show_error(NinoWindow *w, NinoTab *tab, const char *where, const char *text,
                             gboolean jump);
 void nino_window_kept(NinoWindow *w); // nino_window_kept_steps() came, maybe after the job's end
-void nino_window_log(NinoWindow *w, nino_log_level level, const char *line); // at the end of the log
+void nino_window_log(NinoWindow *w, nino_log_level level,
+                     const char *line); // at the end of the log
 void nino_window_log_init(GtkTextView *log);
 void nino_window_run_init(NinoWindow *w);
 void nino_window_run_dispose(NinoWindow *w);
