@@ -62,6 +62,7 @@ const NinoCommand nino_commands[] = {
     { "win.viewer-previous-result", N_("Previous result"), N_("Result"), { "<Alt>Left" }, FALSE },
     { "win.viewer-profile", N_("How the result was made"), N_("Result"), { "<Alt>i" }, FALSE },
     { "win.viewer-open-workflow", N_("Open the result's workflow"), N_("Result"), { "<Alt>o" }, FALSE },
+    { "win.viewer-use", N_("Use the result as input"), N_("Result"), { "<Alt>u" }, FALSE },
     { "win.viewer-save-as", N_("Save the result as…"), N_("Result"), { NULL }, FALSE },
     { "canvas.cut", N_("Cut"), N_("Selection"), { "<Control>x" }, FALSE },
     { "canvas.copy", N_("Copy"), N_("Selection"), { "<Control>c" }, FALSE },
@@ -81,6 +82,8 @@ const NinoCommand nino_commands[] = {
     { "canvas.add-model", N_("Search for a model to add"), N_("Nodes and links"), { "m" }, FALSE },
     { "canvas.add-at-slot", N_("Search for a node to add at a slot"), N_("Nodes and links"), { "<Alt>n" }, FALSE },
     { "canvas.connect", N_("Connect by name"), N_("Nodes and links"), { "<Control>l" }, FALSE },
+    { "canvas.choose-file", N_("Choose a file for the node"), N_("Nodes and links"), { "<Alt>f" }, FALSE },
+    { "canvas.edit-mask", N_("Paint the mask of the node's picture"), N_("Nodes and links"), { "<Alt>e" }, FALSE },
     { "canvas.bend", N_("Bend a link (a new point to move)"), N_("Nodes and links"), { "<Alt>b" }, FALSE },
     { "canvas.menu", N_("Menu of the selection"), N_("Nodes and links"), { "Menu", "<Shift>F10" }, FALSE },
     { "canvas.subgraph", N_("Convert to subgraph"), N_("Subgraphs"), { "<Control><Shift>e" }, FALSE },
@@ -111,7 +114,7 @@ static const struct { const char *label, *keys; } fixed[] = {
     { N_("Move the selection"), "<Shift>Right" },
     { N_("Resize the node or group"), "<Control><Shift>Right" },
     { N_("Edit the values; rename the group"), "Return" },
-    { N_("Out of a value, to its node"), "Escape" },
+    { N_("Out of a value, the selection, the subgraph"), "Escape" },
 };
 // clang-format on
 

@@ -178,6 +178,7 @@ static GtkWidget *log_panel(NinoWindow *w)
     gtk_text_view_set_wrap_mode(w->log, GTK_WRAP_WORD_CHAR);
     gtk_text_view_set_accepts_tab(w->log, FALSE);
     gtk_widget_add_css_class(GTK_WIDGET(w->log), "log");
+    nino_window_log_init(w->log);
     gtk_accessible_update_property(GTK_ACCESSIBLE(w->log), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Log of the worker"), -1);
     GtkWidget *scroller = gtk_scrolled_window_new();

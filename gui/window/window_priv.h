@@ -25,6 +25,7 @@ struct _NinoWindow {
         *palette_button;
     NinoWelcome *welcome;
     GtkMenuButton *recent_button, *menu_button;
+    GtkButton *run_button;
     GtkProgressBar *progress;
     GtkLabel *status, *device, *memory, *cost;
 
@@ -57,6 +58,7 @@ struct _NinoWindow {
     struct NinoMeasuring *measuring; // NULL: nothing is measured
     GPtrArray *grids;                // of runs that have not all ended
     GCancellable *planning;
+    guint ahead_timer;
     guint refresh_timer, cost_timer, keep_timer; // keep: a run that has ended is not kept yet
     gboolean keeps_measured;                     // that run was one of those that are measured
     guint64 cost_cpu_us, cost_wall_us;
@@ -122,6 +124,8 @@ NinoTab *nino_window_tab(NinoWindow *w); // the one in front, or NULL
 NinoTab *nino_window_find_tab(NinoWindow *w, const char *uid);
 NinoTab *nino_window_find_tab_by_title(NinoWindow *w, const char *title);
 void nino_window_recover(NinoWindow *w);
+// A file from elsewhere: what nodes load becomes a node, all else is opened.
+void nino_window_take(NinoWindow *w, GFile *file);
 // A saved trace, shown in the live views.
 void nino_window_open_trace(NinoWindow *w, const char *path);
 
@@ -153,6 +157,12 @@ void nino_window_queue_workflow(NinoWindow *w, NinoTab *tab, const char *text, g
 gboolean nino_window_can_run_again(NinoWindow *w);  // the tab in front has a job that has ended
 void nino_window_retry(NinoWindow *w, guint64 job); // the same inputs, next to run
 
+// How the user wants jobs to run; is_anew: as in nino_job_options.
+nino_job_options nino_window_job_options(gboolean is_anew);
+
+// ---- window_ahead.c -----------------------------------------------------------------------------
+void nino_window_ahead_later(NinoWindow *w); // what would run may be something else now
+
 // ---- window_measure.c ---------------------------------------------------------------------------
 void nino_window_measure_init(NinoWindow *w);
 void nino_window_measure_dispose(NinoWindow *w);
@@ -168,7 +178,9 @@ void nino_window_grid_dispose(NinoWindow *w);
 void nino_window_show_error(NinoWindow *w, NinoTab *tab, const char *where, const char *text,
                             gboolean jump);
 void nino_window_kept(NinoWindow *w); // nino_window_kept_steps() came, maybe after the job's end
-void nino_window_log(NinoWindow *w, const char *line); // at the end of the log
+void nino_window_log(NinoWindow *w, nino_log_level level,
+                     const char *line); // at the end of the log
+void nino_window_log_init(GtkTextView *log);
 void nino_window_run_init(NinoWindow *w);
 void nino_window_run_dispose(NinoWindow *w);
 void nino_window_run_update(NinoWindow *w); // which actions make sense now, and the state action
