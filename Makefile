@@ -102,8 +102,9 @@ workflow_SRC := $(sort $(wildcard tests/workflow/*.c tests/e2e/*.c))
 performance_SRC := $(sort $(wildcard tests/performance/*.c))
 example_SRC := $(sort $(wildcard tests/examples/*.c))
 kernel_SRC := $(sort $(wildcard tests/check/*.c))
-# Each of these is linked with tests/fuzz/main.c, which replays and mutates inputs.
-fuzz_SRC := $(filter-out tests/fuzz/main.c,$(sort $(wildcard tests/fuzz/*.c)))
+# Each of these is linked with what replays and mutates inputs, and lets memory run out.
+fuzz_DRIVER := tests/fuzz/main.c tests/fuzz/shortage.c
+fuzz_SRC := $(filter-out $(fuzz_DRIVER),$(sort $(wildcard tests/fuzz/*.c)))
 bench_SRC := $(sort $(wildcard bench/*.c))
 ifneq ($(CL),1)
 unit_SRC := $(filter-out tests/unit/cl/%,$(unit_SRC))
@@ -244,14 +245,15 @@ $(B)/locale/%/LC_MESSAGES/ninodes.mo: $(po_DIR)/%.po
 	$(call say,MSGFMT,$<)
 	$(Q)msgfmt --check -o $@ $<
 
-$(call bin,$(fuzz_SRC)): $(B)/tests/fuzz/main.o
+$(call bin,$(fuzz_SRC)): $(call obj,$(fuzz_DRIVER))
+$(call bin,$(fuzz_SRC)): LDFLAGS += -Wl,--wrap=exit
 # These make allocations fail (tests/oom.h).
-$(call bin,$(filter tests/unit/oom/%,$(unit_SRC))): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc strdup strndup aligned_alloc posix_memalign free)
+$(call bin,$(filter tests/unit/oom/%,$(unit_SRC)) $(fuzz_SRC)): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc strdup strndup aligned_alloc posix_memalign free)
 $(call bin,$(test_SRC)): $(B)/%: $(B)/%.o $(B)/libninodes.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $^ $(lib_LIBS) -o $@
 
-# The same targets with the engine in place of tests/fuzz/main.c.
+# The same targets with the engine in place of fuzz_DRIVER.
 $(B)/engine/%: $(B)/tests/fuzz/%.o $(B)/libninodes.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)

@@ -1,19 +1,24 @@
 // Driver of the fuzz targets without a fuzzing engine: replays files, or mutates the target's own
 // seeds. Every run tries the same inputs, so a failure is repeated with `NAME -n NUMBER`.
 //
-//     NAME             what ever failed (tests/data/fuzz/NAME), then 20 000 mutated inputs,
-//                      1 000 000 with NINODES_TEST_LONG=1
+//     NAME             what ever failed (tests/data/fuzz/NAME), the seeds while memory runs out, then
+//                      20 000 mutated inputs, 1 000 000 with NINODES_TEST_LONG=1
 //     NAME -n NUMBER   that one of them only; -o FILE also writes it out
 //     NAME FILE...     these inputs
 //     NAME -w DIR      writes the seeds to DIR, as SEED-0 and so on, the words to DIR.dict and
 //                      the longest length to DIR.len: what an engine begins with
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/shortage.h"
 #include "tests/test.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
 
 enum { SHORT_RUNS = 20000, LONG_RUNS = 1000000, MAX_SEEDS = 64, SECONDS_PER_INPUT = 30 };
+enum { SHORTAGES = 1000 }; // of all seeds together, in the short form
+enum { KEPT = 16 }; // allocations that a target may keep from one input to the next
 
 typedef struct input {
     uint8_t *data;
@@ -22,6 +27,7 @@ typedef struct input {
 
 static input seeds[MAX_SEEDS];
 static unsigned seed_count, word_count;
+static long first_live = -1; // allocations that there were after the first input
 static char current[320]; // says which input is being tried, "" for none
 
 // ---- saying which input it was ----------------------------------------------------------------
@@ -170,6 +176,9 @@ static void run_one(const uint8_t *data, size_t len)
     alarm(SECONDS_PER_INPUT);
     CHECK(LLVMFuzzerTestOneInput(exact, len) == 0);
     alarm(0);
+    if (first_live < 0)
+        first_live = shortage_live();
+    CHECK(shortage_live() <= first_live + KEPT);
     free(exact);
 }
 
@@ -246,6 +255,20 @@ static void load_seeds(uint8_t *buf)
         word_count++;
 }
 
+// The seeds with allocations failing (tests/fuzz/shortage.c).
+static void run_short_of_memory(bool is_long)
+{
+    long n = 0, refused = 0;
+    for (unsigned i = 0; i < seed_count; i++) {
+        snprintf(current, sizeof(current), "failed at seed %u, short of memory\n", i);
+        n += shortage_try(LLVMFuzzerTestOneInput, seeds[i].data, seeds[i].len,
+                          is_long ? LONG_MAX / 4 : SHORTAGES / (long) seed_count + 1, &refused);
+    }
+    current[0] = 0;
+    first_live = -1; // tries that ended early have left some
+    printf("  %ld allocations failed, %ld times it could not go on\n", n, refused);
+}
+
 int main(int argc, char **argv)
 {
     const char *out = NULL, *corpus = NULL;
@@ -270,9 +293,11 @@ int main(int argc, char **argv)
     load_seeds(in.data);
     if (corpus)
         write_corpus(corpus);
-    else if (only < 0)
-        run_kept(argv[0], in.data);
     const char *long_run = getenv("NINODES_TEST_LONG");
+    if (!corpus && only < 0) {
+        run_kept(argv[0], in.data);
+        run_short_of_memory(long_run && *long_run);
+    }
     const long first = only >= 0 ? only : 0, end = only >= 0               ? only + 1
                                                    : long_run && *long_run ? LONG_RUNS
                                                                            : SHORT_RUNS;
