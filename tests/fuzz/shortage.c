@@ -98,7 +98,7 @@ static int try_once(int (*run)(const uint8_t *, size_t), const uint8_t *data, si
 }
 
 long shortage_try(int (*run)(const uint8_t *data, size_t len), const uint8_t *data, size_t len,
-                  long most, long *refused)
+                  long most, long first, long *refused)
 {
     long n = 0;
     if (__lsan_disable)
@@ -111,7 +111,7 @@ long shortage_try(int (*run)(const uint8_t *data, size_t len), const uint8_t *da
     kept = oom.live;
     CHECK(try_once(run, data, len, 0, 0));
     const long all = oom.calls, step = 2 * all > most ? (2 * all + most - 1) / most : 1;
-    for (long k = 0; k < 2 * all; k += step, n++)
+    for (long k = first % step; k < 2 * all; k += step, n++)
         *refused += !try_once(run, data, len, k / 2 + 1, k % 2);
     stderr = real_stderr;
     fclose(said);
