@@ -3,7 +3,7 @@
 //
 //     NAME             what ever failed (tests/data/fuzz/NAME), the corpus, corpus and seeds
 //                      while memory runs out, then 20 000 mutated inputs, 1 000 000 with
-//                      NINODES_TEST_LONG=1
+//                      NINODES_TEST_LONG=1; NINODES_TEST_SHORTAGES=N: allocations that fail
 //     NAME -n NUMBER   that one of them only; -o FILE also writes it out
 //     NAME FILE...     these inputs
 //     NAME -p FILE DIR makes the file of a corpus (tests/fuzz/corpus.h) of the inputs in DIR
@@ -14,13 +14,12 @@
 #include "tests/fuzz/shortage.h"
 #include "tests/test.h"
 
-#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 
 enum { SHORT_RUNS = 20000, LONG_RUNS = 1000000, MAX_SEEDS = 64, SECONDS_PER_INPUT = 30 };
-enum { SHORTAGES = 1000 }; // of all inputs together, in the short form
-enum { KEPT = 16 };        // allocations that a target may keep from one input to the next
+enum { SHORTAGES = 400 }; // of all inputs together, in the short form
+enum { KEPT = 16 };       // allocations that a target may keep from one input to the next
 
 typedef struct input {
     uint8_t *data;
@@ -278,7 +277,7 @@ static void run_corpus(const uint8_t *at, size_t left)
 }
 
 // Seeds and corpus with allocations failing (tests/fuzz/shortage.c).
-static void run_short_of_memory(const uint8_t *at, size_t left, bool is_all)
+static void run_short_of_memory(const uint8_t *at, size_t left, long most)
 {
     long n = 0, refused = 0, count = (long) seed_count;
     size_t len = 0, rest = left;
@@ -288,7 +287,7 @@ static void run_short_of_memory(const uint8_t *at, size_t left, bool is_all)
         const uint8_t *p = i < (long) seed_count ? seeds[i].data : corpus_next(&at, &left, &len);
         snprintf(current, sizeof(current), "failed at input %ld, short of memory\n", i);
         n += shortage_try(LLVMFuzzerTestOneInput, p, i < (long) seed_count ? seeds[i].len : len,
-                          is_all ? LONG_MAX / 4 : SHORTAGES / count + 1, i, &refused);
+                          most / count + 1, i, &refused);
     }
     current[0] = 0;
     first_live = -1; // tries that ended early have left some
@@ -333,10 +332,13 @@ int main(int argc, char **argv)
         write_corpus(corpus, found, n_found);
     const char *long_run = getenv("NINODES_TEST_LONG");
     if (!corpus && only < 0) {
-        const char *all = getenv("NINODES_TEST_SHORTAGES");
+        const char *most = getenv("NINODES_TEST_SHORTAGES");
         run_kept(argv[0], in.data);
         run_corpus(found, n_found);
-        run_short_of_memory(found, n_found, (long_run && *long_run) || (all && *all));
+        run_short_of_memory(found, n_found,
+                            most && *most           ? atol(most)
+                            : long_run && *long_run ? LONG_RUNS
+                                                    : SHORTAGES);
     }
     const long first = only >= 0 ? only : 0, end = only >= 0               ? only + 1
                                                    : long_run && *long_run ? LONG_RUNS

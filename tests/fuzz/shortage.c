@@ -3,6 +3,7 @@
 // that try, with two exceptions: what says that a refusal has a reason, and an error that is another
 // than "out of memory". Where the target goes on to its end, all that was allocated must be freed.
 #include "core/base/arena.h"
+#include "core/base/buf.h"
 #include "tests/fuzz/shortage.h"
 #include "tests/oom.h"
 
@@ -38,6 +39,39 @@ char *__wrap_nino_arena_strndup(nino_arena *a, const char *s, size_t n)
 char *__wrap_nino_arena_strdup(nino_arena *a, const char *s)
 {
     return oom_fails() ? NULL : __real_nino_arena_strdup(a, s);
+}
+
+// A buffer grows seldom; of what is added to it one thing in ADDED may be what it has to grow for.
+enum { ADDED = 13 };
+static long added;
+void __real_nino_buf_add(nino_buf *b, const void *p, size_t n);
+void __real_nino_buf_adds(nino_buf *b, const char *s);
+void __real_nino_buf_addc(nino_buf *b, char c);
+void __wrap_nino_buf_add(nino_buf *b, const void *p, size_t n);
+void __wrap_nino_buf_adds(nino_buf *b, const char *s);
+void __wrap_nino_buf_addc(nino_buf *b, char c);
+
+static bool can_grow(nino_buf *b)
+{
+    if (__atomic_add_fetch(&added, 1, __ATOMIC_RELAXED) % ADDED == 0 && oom_fails())
+        b->failed = true;
+    return !b->failed;
+}
+
+void __wrap_nino_buf_add(nino_buf *b, const void *p, size_t n)
+{
+    if (can_grow(b))
+        __real_nino_buf_add(b, p, n);
+}
+void __wrap_nino_buf_adds(nino_buf *b, const char *s)
+{
+    if (can_grow(b))
+        __real_nino_buf_adds(b, s);
+}
+void __wrap_nino_buf_addc(nino_buf *b, char c)
+{
+    if (can_grow(b))
+        __real_nino_buf_addc(b, c);
 }
 
 // What a try that ended early leaves behind is no leak of the parser.
@@ -79,6 +113,7 @@ static int try_once(int (*run)(const uint8_t *, size_t), const uint8_t *data, si
     oom.at = at;
     oom.sticky = sticky;
     oom.calls = oom.fired = 0;
+    added = 0;
     is_trying = 1;
     const int went_on = !setjmp(gave_up);
     if (went_on)
