@@ -496,10 +496,9 @@ size_t nino_stats_nodes(const nino_stats *s, nino_node_stat *out, size_t max)
 {
     for (size_t i = 0; i < s->n_node && i < max; i++) {
         const node_acc *a = &s->node[i];
-        out[i] = (nino_node_stat){ .ns = a->ns,
-                                   .kernel_ns = a->kernel_ns,
-                                   .mem_peak = a->mem_peak,
-                                   .calls = a->calls };
+        out[i] = (nino_node_stat){
+            .ns = a->ns, .kernel_ns = a->kernel_ns, .mem_peak = a->mem_peak, .calls = a->calls
+        };
         uint64_t delta = a->mem_delta;
         memcpy(out[i].name, a->name, sizeof(out[i].name));
         for (int k = 0; k < s->n_open; k++) // still running: until now

@@ -342,12 +342,8 @@ static nino_status expr_run(nino_expr_eval_state *e, const nino_expr_node *n, va
     case NINO_OP_NAME: // the values of the caller's
         st = expr_lookup(e, n, out);
         return st ? st : expr_has_memory(e, out);
-    case NINO_OP_CALL:
-        st = expr_call(e, n, out);
-        return st ? st : expr_has_memory(e, out);
-    case NINO_OP_INDEX:
-        st = expr_index(e, n, out);
-        return st ? st : expr_has_memory(e, out);
+    case NINO_OP_CALL: st = expr_call(e, n, out); return st ? st : expr_has_memory(e, out);
+    case NINO_OP_INDEX: st = expr_index(e, n, out); return st ? st : expr_has_memory(e, out);
     case NINO_OP_COMPARE: return expr_comparisons(e, n, out);
     case NINO_OP_IF:
         st = expr_run(e, n->b, &x);
