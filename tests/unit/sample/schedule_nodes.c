@@ -137,6 +137,9 @@ static void check_edits(void)
     CHECK_OK(nino_sigmas_extend(&s, 2, -1, 8, NINO_SPACING_COSINE, &a, &err), err);
     CHECK_LIST(&a, 8, 8 - 4 * sin(M_PI / 4), 4, 2, 1, 0);
     nino_sigmas_release(&a);
+    CHECK_OK(nino_sigmas_extend(&s, 2, 4, 2, NINO_SPACING_LINEAR, &a, &err), err); // both belong
+    CHECK_LIST(&a, 8, 4, 3, 2, 1.5, 1, 0);
+    nino_sigmas_release(&a);
     const nino_sigmas none = { 0, NULL };
     CHECK_OK(nino_sigmas_flip(&none, &a, &err), err);
     CHECK(a.n == 0);
