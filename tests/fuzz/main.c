@@ -316,6 +316,7 @@ int main(int argc, char **argv)
     if (packed) {
         CHECK(optind + 1 == argc);
         corpus_write(packed, argv[optind]);
+        free(in.data);
         return 0;
     }
     for (int i = optind; i < argc; i++)

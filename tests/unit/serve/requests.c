@@ -28,7 +28,7 @@ static void put(const char *dir, const char *name, const void *data, size_t n)
 static void put_picture(const char *name, int width, int height, int channels)
 {
     nino_buf b = { 0 };
-    const size_t n = (size_t) (width * height * channels);
+    const size_t n = (size_t) width * (size_t) height * (size_t) channels;
     uint8_t *pixels = malloc(n);
     CHECK(pixels);
     for (size_t i = 0; i < n; i++)
