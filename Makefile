@@ -353,9 +353,9 @@ check-core: all tests
 coverage: deps-check
 	$(call install_packages,$(DEPS_coverage))
 	$(Q)$(MAKE) $(all_CPUS) --no-print-directory GUI=0 CL=0 COVERAGE=1 coverage-run
-coverage_SRC := $(foreach d,base file text media workflow document monitor serve oom fault,$(filter tests/unit/$d/%,$(unit_SRC))) \
-	$(addprefix tests/unit/,node/expr.c node/ext_math.c node/audio.c run/worker.c sample/resume.c model/lora_quantised.c model/detect.c) \
-	$(addprefix tests/workflow/,api_files.c ui_pairs.c load_image.c video_files.c text_nodes.c) $(fuzz_SRC)
+coverage_SRC := $(foreach d,base file text media workflow document monitor node serve oom fault,$(filter tests/unit/$d/%,$(unit_SRC))) \
+	$(addprefix tests/unit/,run/worker.c run/picture.c run/results.c sample/resume.c model/lora_quantised.c model/detect.c) \
+	$(addprefix tests/workflow/,api_files.c ui_pairs.c load_image.c video_files.c text_nodes.c values.c lists.c switch.c) $(fuzz_SRC)
 coverage-run: $(call bin,$(coverage_SRC))
 	$(Q)find $(B) -name '*.gcda' -delete
 	-$(Q)NINODES_TEST_LIMIT=1200 NINODES_TEST_SHORTAGES=8000 tests/run.py $(B) $^
