@@ -97,6 +97,7 @@ cli_SRC := $(sort $(wildcard cli/*.c cli/*/*.c))
 gui_SRC := $(if $(filter 1,$(GUI)),$(sort $(wildcard gui/*.c gui/*/*.c)))
 # Each of these files is one test program.
 unit_SRC := $(sort $(wildcard tests/unit/*/*.c))
+fault_SRC := $(sort $(wildcard tests/fault/*.c))
 golden_SRC := $(sort $(wildcard tests/golden/*.c))
 workflow_SRC := $(sort $(wildcard tests/workflow/*.c tests/e2e/*.c))
 performance_SRC := $(sort $(wildcard tests/performance/*.c))
@@ -107,10 +108,11 @@ fuzz_SRC := $(filter-out tests/fuzz/main.c,$(sort $(wildcard tests/fuzz/*.c)))
 bench_SRC := $(sort $(wildcard bench/*.c))
 ifneq ($(CL),1)
 unit_SRC := $(filter-out tests/unit/cl/%,$(unit_SRC))
+fault_SRC := $(filter-out tests/fault/device.c,$(fault_SRC))
 endif
 # Programs that test widgets or help scripts; tests/gui/test_*.sh starts them on a display of its own.
 gui_test_SRC := $(if $(gui_SRC),$(sort $(wildcard tests/gui/program/*.c)))
-test_SRC := $(unit_SRC) $(golden_SRC) $(workflow_SRC) $(performance_SRC) $(kernel_SRC) $(fuzz_SRC)
+test_SRC := $(unit_SRC) $(fault_SRC) $(golden_SRC) $(workflow_SRC) $(performance_SRC) $(kernel_SRC) $(fuzz_SRC)
 script_SRC := $(sort $(wildcard tests/cli/*.sh tests/cluster/*.sh) $(if $(filter 1,$(GUI)),$(wildcard tests/gui/test_*.sh)))
 # Minutes of work each, so only check-long starts them.
 long_SRC := tests/golden/full_vae.c tests/workflow/obs_cost.c tests/cli/add_counter.sh \
@@ -126,7 +128,7 @@ bin = $(patsubst %.c,$(B)/%,$(1))
 lib_OBJ := $(call obj,$(core_SRC) $(cl_SRC))
 # Each example as C11 and, where there is a compiler, as C++17.
 examples := $(call bin,$(example_SRC)) $(if $(shell command -v $(CXX)),$(addsuffix -cxx,$(call bin,$(example_SRC))))
-tests_ALL := $(call bin,$(unit_SRC) $(kernel_SRC) $(fuzz_SRC) $(golden_SRC) $(workflow_SRC) $(performance_SRC)) $(examples) $(script_SRC)
+tests_ALL := $(call bin,$(unit_SRC) $(fault_SRC) $(kernel_SRC) $(fuzz_SRC) $(golden_SRC) $(workflow_SRC) $(performance_SRC)) $(examples) $(script_SRC)
 headers_OK := $(patsubst core/include/%.h,$(B)/headers/%.ok,$(header_SRC))
 
 # Who may include what. core/ and cl/ see the tree, in the order of core/LAYERS (lint-layers); cli/,
@@ -249,7 +251,14 @@ $(call bin,$(fuzz_SRC)): $(B)/tests/fuzz/main.o
 $(call bin,$(filter tests/unit/oom/%,$(unit_SRC))): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc strdup strndup aligned_alloc posix_memalign free)
 $(call bin,$(test_SRC)): $(B)/%: $(B)/%.o $(B)/libninodes.a
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $^ $(lib_LIBS) -o $@
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o %.a,$^) $(lib_LIBS) -o $@
+
+# What fault tests put beside a program: a layer below OpenCL, and who runs it under ptrace.
+$(B)/tests/fault/tool/cl_layer.so: tests/fault/tool/cl_layer.c
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(filter-out -fsanitize=%,$(BASE)) $(CFLAGS) -I. -MMD -MP -MF $(@:.so=.d) -shared $< -o $@
+$(B)/tests/fault/device: | $(B)/tests/fault/tool/cl_layer.so
 
 # The same targets with the engine in place of tests/fuzz/main.c.
 $(B)/engine/%: $(B)/tests/fuzz/%.o $(B)/libninodes.a
@@ -298,7 +307,7 @@ check-long: deps-long
 # The tests by what they are for; `check` has all of them. performance: what runs cost as counted before them, no clock
 # in it. regression: outputs against stored references.
 regression_SRC := $(golden_SRC) $(wildcard tests/e2e/*.c) tests/workflow/demo.c
-check-unit: $(call bin,$(unit_SRC))
+check-unit: $(call bin,$(unit_SRC) $(fault_SRC))
 check-performance: $(call bin,$(performance_SRC))
 check-integration: all $(call bin,$(filter-out $(regression_SRC),$(workflow_SRC)))
 check-regression: $(call bin,$(filter-out $(long_SRC),$(regression_SRC)))
@@ -345,14 +354,14 @@ fuzz-run: $(foreach f,$(if $(filter all,$(FUZZ)),$(FUZZ_NAMES),$(FUZZ)),$(B)/tes
 		bash tests/fuzz/engine.sh $(B) $$f $(TIME) '$(ENGINE)' || exit 1; done
 # The part that sanitizer builds run: no scripts, no GUI.
 check-core: all tests
-	$(Q)tests/run.py $(B) $(filter-out $(call bin,$(long_SRC)),$(call bin,$(unit_SRC) $(kernel_SRC) $(fuzz_SRC) $(workflow_SRC)))
+	$(Q)tests/run.py $(B) $(filter-out $(call bin,$(long_SRC)),$(call bin,$(unit_SRC) $(fault_SRC) $(kernel_SRC) $(fuzz_SRC) $(workflow_SRC)))
 # Which branches of the parsers the tests take, a line a file: what reads files, texts and peers.
 parser_SRC := core/base/json core/base/utf8 core/base/settings core/file/ core/text/ core/media/ core/workflow/ \
 	core/monitor/link/ core/monitor/trace/ core/serve/
 coverage: deps-check
 	$(call install_packages,$(DEPS_coverage))
 	$(Q)$(MAKE) $(all_CPUS) --no-print-directory GUI=0 CL=0 COVERAGE=1 coverage-run
-coverage_SRC := $(foreach d,base file text media workflow monitor oom fault,$(filter tests/unit/$d/%,$(unit_SRC))) $(fuzz_SRC)
+coverage_SRC := $(foreach d,base file text media workflow monitor oom,$(filter tests/unit/$d/%,$(unit_SRC))) tests/fault/calls.c tests/fault/kill.c $(fuzz_SRC)
 coverage-run: $(call bin,$(coverage_SRC))
 	$(Q)find $(B) -name '*.gcda' -delete
 	-$(Q)tests/run.py $(B) $^

@@ -1,7 +1,7 @@
 // Every system call on files fails once, in every way that a disk, a full table of descriptors or a
 // signal makes it fail, or does less than it was asked: what was tried succeeds or says in one line
 // why not, leaves the old state or the new one and no half file, and works the next time.
-#include "tests/fault_scene.h"
+#include "tests/fault/scene.h"
 
 static const struct {
     const char *name;

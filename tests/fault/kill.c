@@ -1,6 +1,6 @@
 // A process is killed at every system call that changes a file: what is there afterwards is the old
 // state or the new one, never half of one, and the next start works and tidies up.
-#include "tests/fault_scene.h"
+#include "tests/fault/scene.h"
 
 // False: tracing is not allowed here.
 static bool sweep(const scene *s)
