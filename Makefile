@@ -113,7 +113,7 @@ endif
 # Programs that test widgets or help scripts; tests/gui/test_*.sh starts them on a display of its own.
 gui_test_SRC := $(if $(gui_SRC),$(sort $(wildcard tests/gui/program/*.c)))
 test_SRC := $(unit_SRC) $(fault_SRC) $(golden_SRC) $(workflow_SRC) $(performance_SRC) $(kernel_SRC) $(fuzz_SRC)
-script_SRC := $(sort $(wildcard tests/cli/*.sh tests/cluster/*.sh) $(if $(filter 1,$(GUI)),$(wildcard tests/gui/test_*.sh)))
+script_SRC := $(sort $(wildcard tests/cli/*.sh tests/cluster/*.sh tests/fault/*.sh) $(if $(filter 1,$(GUI)),$(wildcard tests/gui/test_*.sh)))
 # Minutes of work each, so only check-long starts them.
 long_SRC := tests/golden/full_vae.c tests/workflow/obs_cost.c tests/cli/add_counter.sh \
 	tests/cluster/launchers.sh
@@ -248,7 +248,7 @@ $(B)/locale/%/LC_MESSAGES/ninodes.mo: $(po_DIR)/%.po
 
 $(call bin,$(fuzz_SRC)): $(B)/tests/fuzz/main.o
 # These make allocations fail (tests/oom.h).
-$(call bin,$(filter tests/unit/oom/%,$(unit_SRC))): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc strdup strndup aligned_alloc posix_memalign free)
+$(call bin,$(filter tests/unit/oom/%,$(unit_SRC)) tests/fault/allocations.c): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc strdup strndup aligned_alloc posix_memalign free pthread_create mmap)
 $(call bin,$(test_SRC)): $(B)/%: $(B)/%.o $(B)/libninodes.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o %.a,$^) $(lib_LIBS) -o $@
@@ -259,6 +259,10 @@ $(B)/tests/fault/tool/cl_layer.so: tests/fault/tool/cl_layer.c
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(filter-out -fsanitize=%,$(BASE)) $(CFLAGS) -I. -MMD -MP -MF $(@:.so=.d) -shared $< -o $@
 $(B)/tests/fault/device: | $(B)/tests/fault/tool/cl_layer.so
+$(B)/tests/fault/tool/inject: $(B)/tests/fault/tool/inject.o
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $< -o $@
+fault_TOOLS := $(B)/tests/fault/tool/inject $(if $(filter 1,$(CL)),$(B)/tests/fault/tool/cl_layer.so)
 
 # The same targets with the engine in place of tests/fuzz/main.c.
 $(B)/engine/%: $(B)/tests/fuzz/%.o $(B)/libninodes.a
@@ -283,7 +287,7 @@ $(call bin,$(bench_SRC)): $(B)/%: $(B)/%.o $(B)/libninodes.a
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $^ $(lib_LIBS) $(bench_LIBS) -o $@
 
 # ---- tests ------------------------------------------------------------------------------------
-tests: $(call bin,$(test_SRC) $(gui_test_SRC)) $(examples)
+tests: $(call bin,$(test_SRC) $(gui_test_SRC)) $(examples) $(fault_TOOLS)
 
 # Builds on all processors where -j says nothing else.
 all_CPUS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))

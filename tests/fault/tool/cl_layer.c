@@ -10,6 +10,7 @@
 #include <CL/cl_layer.h>
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,10 +63,11 @@ static cl_int enter(const char *call)
     switch (kind) {
     case CL_FAULT_LATE: atomic_store(&is_late, !strncmp(call, "clEnqueue", 9)); return CL_SUCCESS;
     case CL_FAULT_HANG: hang(); return CL_SUCCESS;
-    case CL_FAULT_ABORT: abort();
+    case CL_FAULT_ABORT: raise(atomic_load(&f->code) > 0 ? atomic_load(&f->code) : SIGABRT); break;
     case CL_FAULT_NONE: return CL_SUCCESS;
-    default: return atomic_load(&f->code);
+    default: break;
     }
+    return atomic_load(&f->code);
 }
 
 // The same of a command, at which the lack of memory shows that a driver has not looked for before.
@@ -379,19 +381,19 @@ SEEN cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch *targ
 #define OURS(fn) ours.fn = on_##fn;
     OURS(clGetPlatformIDs)
     OURS(clGetPlatformInfo)
-    OURS(clGetDeviceIDs) OURS(clGetDeviceInfo) OURS(clCreateContext) OURS(clReleaseContext)
-        OURS(clCreateCommandQueue) OURS(clReleaseCommandQueue) OURS(clCreateBuffer)
-            OURS(clCreateSubBuffer) OURS(clReleaseMemObject) OURS(clCreateProgramWithSource)
-                OURS(clCreateProgramWithBinary) OURS(clBuildProgram) OURS(clGetProgramInfo)
-                    OURS(clGetProgramBuildInfo) OURS(clReleaseProgram) OURS(clCreateKernel)
-                        OURS(clSetKernelArg) OURS(clGetKernelInfo) OURS(clGetKernelWorkGroupInfo)
-                            OURS(clReleaseKernel) OURS(clEnqueueNDRangeKernel)
-                                OURS(clEnqueueWriteBuffer) OURS(clEnqueueReadBuffer)
-                                    OURS(clEnqueueFillBuffer) OURS(clEnqueueMapBuffer)
-                                        OURS(clEnqueueUnmapMemObject)
-                                            OURS(clEnqueueMarkerWithWaitList) OURS(clWaitForEvents)
-                                                OURS(clGetEventInfo) OURS(clGetEventProfilingInfo)
-                                                    OURS(clReleaseEvent) OURS(clFlush) *used = have;
+    OURS(clGetDeviceIDs)
+    OURS(clGetDeviceInfo) OURS(clCreateContext) OURS(clReleaseContext) OURS(clCreateCommandQueue)
+        OURS(clReleaseCommandQueue) OURS(clCreateBuffer) OURS(clCreateSubBuffer)
+            OURS(clReleaseMemObject) OURS(clCreateProgramWithSource) OURS(clCreateProgramWithBinary)
+                OURS(clBuildProgram) OURS(clGetProgramInfo) OURS(clGetProgramBuildInfo)
+                    OURS(clReleaseProgram) OURS(clCreateKernel) OURS(clSetKernelArg)
+                        OURS(clGetKernelInfo) OURS(clGetKernelWorkGroupInfo) OURS(clReleaseKernel)
+                            OURS(clEnqueueNDRangeKernel) OURS(clEnqueueWriteBuffer)
+                                OURS(clEnqueueReadBuffer) OURS(clEnqueueFillBuffer)
+                                    OURS(clEnqueueMapBuffer) OURS(clEnqueueUnmapMemObject)
+                                        OURS(clEnqueueMarkerWithWaitList) OURS(clWaitForEvents)
+                                            OURS(clGetEventInfo) OURS(clGetEventProfilingInfo)
+                                                OURS(clReleaseEvent) OURS(clFlush) *used = have;
     *layer = &ours;
     return CL_SUCCESS;
 }

@@ -9,7 +9,7 @@ typedef enum cl_fault_kind {
     CL_FAULT_FOREVER, // and every later one: a device that is lost
     CL_FAULT_LATE,    // a command is taken, and has failed when its event is asked
     CL_FAULT_HANG,    // the call does not return until it is told otherwise
-    CL_FAULT_ABORT,   // the driver ends the process, as ROCm's does
+    CL_FAULT_ABORT,   // the driver ends the process, as ROCm's does; code: by which signal
 } cl_fault_kind;
 
 enum { CL_FAULT_CALLS = 48 };
