@@ -3,6 +3,7 @@
 #   make                 library, CLI, app        make check       all tests (make check-long: the long ones too)
 #   make demo            a picture and a clip     make bench       speed, as ratios against other libraries
 #   make lint            style and static checks  make format      rewrite with clang-format
+#   make soak N=3000     mixed jobs in one process        make reliability   the table of the last check-long, soak, ...
 #   make check-tsan      what threads share, under ThreadSanitizer
 #   make check-unit      tests of one kind: check-performance (costs, counted), check-integration, check-regression
 #   make fuzz FUZZ=json TIME=60   a parser under libFuzzer (ENGINE=afl: AFL++); FUZZ=all: every one in turn
@@ -13,6 +14,7 @@
 #   make docs            the API as pages, in $(B)/docs    make abi   keep the library's ABI as it is now
 #   make GUI=0 CL=0      leave parts out (CLBLAST=0: only that library)
 #   make SANITIZE=address,undefined check
+#   make sbom            what the programs are made of, as SPDX, in $(B)/ninodes.spdx.json
 #   make wheel           the Python package, in $(B)/wheel
 #   make deb             Debian packages, in $(B)/deb
 #   make WERROR=1        warnings are errors      make V=1         show commands
@@ -73,6 +75,12 @@ WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointe
 # No path of the build is in what is built: the same sources give the same bytes in every folder.
 BASE := -std=c11 -D_GNU_SOURCE -DNINO_VERSION=\"$(VERSION)\" -ffile-prefix-map=$(CURDIR)=. \
 	-fvisibility=hidden -fPIC -pthread $(WARN)
+# What stands in the way of whoever finds an overflow: marks behind arrays on the stack, lengths that are checked where
+# they are known, tables that are read-only once the program is loaded (tests/fault/hardened.sh). HARDEN= leaves it out.
+HARDEN ?= -fstack-protector-strong -fstack-clash-protection $(if $(filter x86_64,$(shell uname -m)),-fcf-protection) \
+	$(if $(SANITIZE)$(COVERAGE),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+BASE += $(HARDEN)
+LDFLAGS += $(if $(HARDEN),-Wl$(comma)-z$(comma)relro -Wl$(comma)-z$(comma)now)
 ifdef SANITIZE
 BASE += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
 LDFLAGS += -fsanitize=$(SANITIZE)
@@ -150,6 +158,11 @@ gtk_LIBS = $(shell $(PKG_CONFIG) --libs gtk4)
 endif
 $(B)/gui/%.o: INC = $(public) -Igui -I$(B)/gui $(gtk_CFLAGS)
 $(B)/tests/gui/%.o: INC = $(public) -Igui -I$(B)/gui -I. $(gtk_CFLAGS)
+# Objects are made anew when what they are compiled with has changed.
+flags_NOW := $(HARDEN) $(CFLAGS) $(CPPFLAGS)
+$(B)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(flags_NOW)' | cmp -s - $@ || echo '$(flags_NOW)' > $@
 # Sampling follows another library's rounding; its loops vectorise without errno.
 $(B)/core/sample/%.o: CFLAGS += -O3 -ffp-contract=off -fno-math-errno
 # Reference code must stay plain: no contraction, no reordering.
@@ -160,7 +173,7 @@ lib_LIBS := $(core_LIBS) $(if $(filter 1,$(CL)),-lnettle)
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 
-.PHONY: all doc docs abi lint-abi pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-unit check-performance check-integration check-regression check-bugs list-tests check-tsan check-races check-valgrind check-memory check-headers coverage coverage-run fuzz fuzz-run tests bench bench-all lint format install uninstall stage FORCE shots plans phases clocks tiles clean deps deps-check deps-long deps-lint deps-bench demo
+.PHONY: all doc docs abi lint-abi lint-deps sbom pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-unit check-performance check-integration check-regression check-bugs list-tests check-tsan check-races check-valgrind check-memory check-headers soak reliability coverage coverage-run fuzz fuzz-run tests bench bench-all lint format install uninstall stage FORCE shots plans phases clocks tiles clean deps deps-check deps-long deps-lint deps-bench demo
 .DELETE_ON_ERROR:
 .SECONDARY:
 .DEFAULT_GOAL := all
@@ -191,7 +204,7 @@ deps-bench:
 	$(call install_packages,$(DEPS) $(DEPS_bench))
 
 # ---- building ---------------------------------------------------------------------------------
-$(B)/%.o: %.c
+$(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(INC) $(CPPFLAGS) -MMD -MP -c $< -o $@
@@ -258,7 +271,7 @@ $(B)/tests/fault/tool/cl_layer.so: tests/fault/tool/cl_layer.c
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(filter-out -fsanitize=%,$(BASE)) $(CFLAGS) -I. -MMD -MP -MF $(@:.so=.d) -shared $< -o $@
-$(B)/tests/fault/device: | $(B)/tests/fault/tool/cl_layer.so
+$(B)/tests/fault/device $(B)/tests/fault/soak: | $(B)/tests/fault/tool/cl_layer.so
 $(B)/tests/fault/tool/inject: $(B)/tests/fault/tool/inject.o
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $< -o $@
@@ -303,11 +316,26 @@ COUNT ?= 100
 SEED ?= 1
 check-bugs: deps-check
 	$(Q)tests/mutate.py $(B) --count $(COUNT) --seed $(SEED) --report $(B)/bugs.txt
+# What they count lies in $(B)/figures; its table is shown at the end.
 check-long: deps-long
 	$(Q)$(MAKE) $(all_CPUS) --no-print-directory all tests check-headers
-	$(Q)NINODES_TEST_LONG=1 tests/run.py $(B) $(tests_ALL)
-	$(Q)$(MAKE) --no-print-directory check-tsan TIMES=3
-	$(Q)$(MAKE) --no-print-directory check-valgrind
+	$(Q)rm -rf $(figures_DIR) && mkdir -p $(figures_DIR)
+	$(Q)NINODES_TEST_LONG=1 $(call counted,make check-long) tests/run.py $(B) $(tests_ALL)
+	$(Q)$(call counted,make check-tsan) $(MAKE) --no-print-directory check-tsan TIMES=3
+	$(Q)$(call counted,make check-valgrind) $(MAKE) --no-print-directory check-valgrind
+	$(Q)python3 tests/reliability.py $(figures_DIR)
+figures_DIR := $(CURDIR)/$(B)/figures
+counted = NINODES_FIGURES=$(figures_DIR) NINODES_TEST_TITLE='$(1)'
+# N mixed jobs in one process. reliability: bench/results/RELIABILITY.md anew, of the last check-long, soak, coverage and
+# check-bugs.
+N ?= 3000
+soak: $(B)/tests/fault/soak
+	$(Q)mkdir -p $(figures_DIR)
+	$(Q)NINODES_FIGURES=$(figures_DIR) NINODES_SOAK=$(N) $<
+reliability:
+	$(Q)mkdir -p $(figures_DIR)
+	-$(Q)python3 tests/reliability.py $(figures_DIR) > $(B)/RELIABILITY.md
+	$(Q)cp $(B)/RELIABILITY.md bench/results/RELIABILITY.md
 # The tests by what they are for; `check` has all of them. performance: what runs cost as counted before them, no clock
 # in it. regression: outputs against stored references.
 regression_SRC := $(golden_SRC) $(wildcard tests/e2e/*.c) tests/workflow/demo.c
@@ -394,7 +422,7 @@ CLANG_FORMAT ?= $(firstword $(shell command -v clang-format-14 clang-format))
 CLANG_TIDY ?= $(firstword $(shell command -v clang-tidy-14 clang-tidy))
 CLANG ?= $(firstword $(shell command -v clang-14 clang))
 lint: deps-lint
-	$(Q)$(MAKE) --no-print-directory lint-layers lint-text lint-kernels lint-static lint-abi
+	$(Q)$(MAKE) --no-print-directory lint-layers lint-text lint-kernels lint-static lint-abi lint-deps
 # core/LAYERS: which room may include which, and how large rooms and files get.
 lint-layers:
 	$(Q)python3 tests/layers.py includes
@@ -425,6 +453,13 @@ lint-abi: $(B)/libninodes.so
 	$(Q)sh tests/abi.sh $< $(abi_DUMP) libninodes.so.$(SOVERSION)
 abi: $(B)/libninodes.so
 	$(Q)abidw --exported-interfaces-only --headers-dir core/include/ninodes --drop-private-types --no-elf-needed --no-corpus-path --no-comp-dir-path --out-file $(abi_DUMP) $<
+# Every library that is linked or loaded is of the list of packages above, and its licence is known. sbom: the same as a
+# bill of materials, SPDX as JSON, in $(B)/ninodes.spdx.json.
+lint-deps: all
+	$(Q)python3 tests/deps.py check $(B) $(DEPS)
+sbom: all
+	$(Q)python3 tests/deps.py sbom $(B) $(DEPS) > $(B)/ninodes.spdx.json
+	@echo $(B)/ninodes.spdx.json
 docs:
 	$(call install_packages,$(DEPS_docs))
 	$(Q)mkdir -p $(B)/docs

@@ -23,7 +23,7 @@ static long n_same, n_refused; // of all faults: done with the same bits, refuse
 static void tell_now(void)
 {
     if (now[0])
-        fprintf(stderr, "%s\n", now);
+        fprintf(stderr, "%s; %s: %s\n", now, err.where, err.msg);
 }
 
 static int count_in(const char *folder)
@@ -76,7 +76,8 @@ static void check_error(const result *r)
     CHECK(err.msg[0] && !strchr(err.msg, '\n') && !strchr(err.where, '\n'));
     if (r->is_open) // a node by its number, then the device or its memory
         CHECK(err.where[0] >= '0' && err.where[0] <= '9');
-    CHECK(strstr(err.msg, "CL_") || strstr(err.msg, "clCreate") || strstr(err.msg, "lost"));
+    CHECK(strstr(err.msg, "CL_") || strstr(err.msg, "OpenCL error") ||
+          strstr(err.msg, "clCreate") || strstr(err.msg, "lost"));
 }
 
 // Opens, runs, and runs again with the fault over; nothing may be left.

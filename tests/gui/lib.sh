@@ -1,7 +1,7 @@
 # Functions for the scripts that drive the app. Source it first: it re-starts the script inside a display of its own and sets
 # root, work (a folder that goes away), B. start ARGS... starts the app, its log is $SHOTS/app.log.
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 B=${B:-build}
 case $B in /*) ;; *) B=$root/$B ;; esac

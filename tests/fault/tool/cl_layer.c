@@ -9,6 +9,7 @@
 #include <CL/cl_icd.h>
 #include <CL/cl_layer.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
@@ -16,6 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -47,6 +51,25 @@ static void count_call(const char *call)
     }
 }
 
+// What somebody would try who has got into a driver: a line of the errors, 0 where it went well.
+static void probe(void)
+{
+    const int out = open(report_to, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    int status = 0, error[3];
+    error[0] = socket(AF_INET, SOCK_STREAM, 0) < 0 ? errno : 0;
+    error[1] = socket(AF_UNIX, SOCK_STREAM, 0) < 0 ? errno : 0;
+    error[2] = syscall(SYS_io_uring_setup, 1, NULL) < 0 ? errno : 0;
+    const pid_t child = fork();
+    if (!child) {
+        execl("/bin/true", "true", (char *) NULL);
+        _exit(errno);
+    }
+    waitpid(child, &status, 0);
+    dprintf(out, "probe exec=%d inet=%d unix=%d uring=%d\n", WEXITSTATUS(status), error[0],
+            error[1], error[2]);
+    close(out);
+}
+
 // The code with which the call fails; 0: it goes on to the driver.
 static cl_int enter(const char *call)
 {
@@ -64,6 +87,7 @@ static cl_int enter(const char *call)
     case CL_FAULT_LATE: atomic_store(&is_late, !strncmp(call, "clEnqueue", 9)); return CL_SUCCESS;
     case CL_FAULT_HANG: hang(); return CL_SUCCESS;
     case CL_FAULT_ABORT: raise(atomic_load(&f->code) > 0 ? atomic_load(&f->code) : SIGABRT); break;
+    case CL_FAULT_PROBE: probe(); return CL_SUCCESS;
     case CL_FAULT_NONE: return CL_SUCCESS;
     default: break;
     }
@@ -325,7 +349,9 @@ static void report(void)
 
 static void from_environment(void)
 {
-    static const char *const kinds[] = { "none", "once", "forever", "late", "hang", "abort" };
+    static const char *const kinds[] = {
+        "none", "once", "forever", "late", "hang", "abort", "probe"
+    };
     cl_fault *f = &cl_fault_now;
     char text[700], *rest = text;
     snprintf(text, sizeof(text), "%s",
@@ -333,7 +359,7 @@ static void from_environment(void)
     for (char *word; (word = strsep(&rest, " "));) {
         const char *value = strchr(word, '=') ? strchr(word, '=') + 1 : "";
         const long long n = atoll(value);
-        for (int i = 0; i <= CL_FAULT_ABORT && !strncmp(word, "kind=", 5); i++)
+        for (int i = 0; i <= CL_FAULT_PROBE && !strncmp(word, "kind=", 5); i++)
             if (!strcmp(value, kinds[i]))
                 f->kind = i;
         if (!strncmp(word, "at=", 3))
@@ -382,7 +408,8 @@ SEEN cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch *targ
     OURS(clGetPlatformIDs)
     OURS(clGetPlatformInfo)
     OURS(clGetDeviceIDs)
-    OURS(clGetDeviceInfo) OURS(clCreateContext) OURS(clReleaseContext) OURS(clCreateCommandQueue)
+    OURS(clGetDeviceInfo)
+    OURS(clCreateContext) OURS(clReleaseContext) OURS(clCreateCommandQueue)
         OURS(clReleaseCommandQueue) OURS(clCreateBuffer) OURS(clCreateSubBuffer)
             OURS(clReleaseMemObject) OURS(clCreateProgramWithSource) OURS(clCreateProgramWithBinary)
                 OURS(clBuildProgram) OURS(clGetProgramInfo) OURS(clGetProgramBuildInfo)

@@ -10,6 +10,7 @@ typedef enum cl_fault_kind {
     CL_FAULT_LATE,    // a command is taken, and has failed when its event is asked
     CL_FAULT_HANG,    // the call does not return until it is told otherwise
     CL_FAULT_ABORT,   // the driver ends the process, as ROCm's does; code: by which signal
+    CL_FAULT_PROBE,   // it tries what a confined process cannot do, and reports it
 } cl_fault_kind;
 
 enum { CL_FAULT_CALLS = 48 };
