@@ -404,23 +404,42 @@ SEEN cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch *targ
         return CL_INVALID_VALUE;
     memcpy(&next, target, have * sizeof(void *));
     from_environment();
-#define OURS(fn) ours.fn = on_##fn;
-    OURS(clGetPlatformIDs)
-    OURS(clGetPlatformInfo)
-    OURS(clGetDeviceIDs)
-    OURS(clGetDeviceInfo)
-    OURS(clCreateContext) OURS(clReleaseContext) OURS(clCreateCommandQueue)
-        OURS(clReleaseCommandQueue) OURS(clCreateBuffer) OURS(clCreateSubBuffer)
-            OURS(clReleaseMemObject) OURS(clCreateProgramWithSource) OURS(clCreateProgramWithBinary)
-                OURS(clBuildProgram) OURS(clGetProgramInfo) OURS(clGetProgramBuildInfo)
-                    OURS(clReleaseProgram) OURS(clCreateKernel) OURS(clSetKernelArg)
-                        OURS(clGetKernelInfo) OURS(clGetKernelWorkGroupInfo) OURS(clReleaseKernel)
-                            OURS(clEnqueueNDRangeKernel) OURS(clEnqueueWriteBuffer)
-                                OURS(clEnqueueReadBuffer) OURS(clEnqueueFillBuffer)
-                                    OURS(clEnqueueMapBuffer) OURS(clEnqueueUnmapMemObject)
-                                        OURS(clEnqueueMarkerWithWaitList) OURS(clWaitForEvents)
-                                            OURS(clGetEventInfo) OURS(clGetEventProfilingInfo)
-                                                OURS(clReleaseEvent) OURS(clFlush) *used = have;
+#define OURS(fn) ours.fn = on_##fn
+    OURS(clGetPlatformIDs);
+    OURS(clGetPlatformInfo);
+    OURS(clGetDeviceIDs);
+    OURS(clGetDeviceInfo);
+    OURS(clCreateContext);
+    OURS(clReleaseContext);
+    OURS(clCreateCommandQueue);
+    OURS(clReleaseCommandQueue);
+    OURS(clCreateBuffer);
+    OURS(clCreateSubBuffer);
+    OURS(clReleaseMemObject);
+    OURS(clCreateProgramWithSource);
+    OURS(clCreateProgramWithBinary);
+    OURS(clBuildProgram);
+    OURS(clGetProgramInfo);
+    OURS(clGetProgramBuildInfo);
+    OURS(clReleaseProgram);
+    OURS(clCreateKernel);
+    OURS(clSetKernelArg);
+    OURS(clGetKernelInfo);
+    OURS(clGetKernelWorkGroupInfo);
+    OURS(clReleaseKernel);
+    OURS(clEnqueueNDRangeKernel);
+    OURS(clEnqueueWriteBuffer);
+    OURS(clEnqueueReadBuffer);
+    OURS(clEnqueueFillBuffer);
+    OURS(clEnqueueMapBuffer);
+    OURS(clEnqueueUnmapMemObject);
+    OURS(clEnqueueMarkerWithWaitList);
+    OURS(clWaitForEvents);
+    OURS(clGetEventInfo);
+    OURS(clGetEventProfilingInfo);
+    OURS(clReleaseEvent);
+    OURS(clFlush);
+    *used = have;
     *layer = &ours;
     return CL_SUCCESS;
 }
