@@ -17,7 +17,8 @@
 static cl_fault *fault_now;
 static bool is_long;
 static nino_error err;
-static char now[300];          // what is being tried, said when a check fails
+static char now[300]; // what is being tried, said when a check fails
+static int n_fenced;
 static long n_same, n_refused; // of all faults: done with the same bits, refused cleanly
 
 static void tell_now(void)
@@ -242,6 +243,7 @@ static void sweep_fences(const flow_case *c)
         _exit(127);
     }
     CHECK(waitpid(child, &status, 0) == child && status == 0);
+    n_fenced++;
 }
 
 static int run_fenced(char **argv)
@@ -310,6 +312,8 @@ int main(int argc, char **argv)
     figure_add("OpenCL calls that fail in whole workflows", "each clean, none wrong", true,
                "%ld faults: %ld times the same bits, %ld times a clean error", n_same + n_refused,
                n_same, n_refused);
+    figure_add("workflows with fenced buffers", "the same bits, nothing written outside", true,
+               "%d workflows", n_fenced);
     flow_clean();
     return 0;
 }

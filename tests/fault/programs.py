@@ -6,7 +6,7 @@ Each program is run once for each fault, and each end is one of a few classes:
   refused  an exit status that is documented and one line on stderr; every file that is there is whole
   killed   by the test itself; every file that is there is whole
 Then the same runs without a fault over what was left: it must be done, and nothing half-written is left. Anything else is
-a failure. Parts: kill calls device deaths; $NINODES_TEST_LONG tries all places, else a few.
+a failure. Parts: kill calls device hangs deaths; $NINODES_TEST_LONG tries all places, else a few.
 """
 import glob
 import hashlib
@@ -16,11 +16,12 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 
 import figure
 
 BUILD, FOLDER = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-PARTS = sys.argv[3:] or ["kill", "calls", "device", "deaths"]
+PARTS = sys.argv[3:] or ["kill", "calls", "device", "hangs", "deaths"]
 LONG = bool(os.environ.get("NINODES_TEST_LONG"))
 NINODES = BUILD + "/ninodes"
 INJECT, LAYER = BUILD + "/tests/fault/tool/inject", BUILD + "/tests/fault/tool/cl_layer.so"
@@ -208,6 +209,8 @@ def layered(scene, fault):
 CALLS = ["clGetPlatformIDs", "clGetDeviceIDs", "clGetDeviceInfo", "clCreateContext", "clCreateCommandQueue",
          "clCreateBuffer", "clCreateProgramWithSource", "clBuildProgram", "clCreateKernel", "clEnqueueNDRangeKernel",
          "clEnqueueReadBuffer", "clEnqueueMapBuffer", "clFlush"]
+HANGING = ["clEnqueueNDRangeKernel", "clFlush", "clEnqueueMapBuffer", "clCreateBuffer", "clBuildProgram", "clWaitForEvents",
+           "clCreateContext", "clGetDeviceInfo"]
 KINDS = ["once at=1 code=-5", "forever at=1 code=-36", "once at=2 code=-4", "late at=2 code=-5", "forever at=3 code=-9999",
          "abort at=2"]
 
@@ -235,6 +238,64 @@ def sweep_deaths(scene):
         judge("deaths", scene, "worker, %s at kernel %d of %d" % (number.name, at, n), rc, log, (number,))
 
 
+def wait_until(true, what, seconds=60):
+    end = time.monotonic() + seconds
+    while not true():
+        if time.monotonic() > end:
+            fail(what)
+        time.sleep(0.02)
+
+
+def said(path, text):
+    try:
+        with open(path, encoding="utf-8") as f:
+            return text in f.read()
+    except FileNotFoundError:
+        return False
+
+
+def start_hanging(scene, call):
+    report = FOLDER + "/report"
+    if os.path.exists(report):
+        os.remove(report)
+    scene.prepare(is_warm=True)
+    p = subprocess.Popen(scene.command, env=environment(OPENCL_LAYERS=LAYER, NINODES_CL_FAULT="kind=hang at=2 call=%s report=%s" % (
+        call, report)), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    wait_until(lambda: said(report, "hangs in") or p.poll() is not None, "%s: %s was never called" % (scene.name, call))
+    return p if p.poll() is None else None
+
+
+def sweep_hangs(runs, worker):
+    """A call of the driver does not return: Ctrl-C twice ends a run, a worker goes on to answer and can be replaced."""
+    slowest = 0
+    for call in HANGING if LONG else HANGING[:1]:
+        for scene in runs:
+            p = start_hanging(scene, call)
+            if not p:
+                continue
+            begin = time.monotonic()
+            p.send_signal(signal.SIGINT)
+            time.sleep(0.2)
+            p.send_signal(signal.SIGINT)
+            _, log = p.communicate(timeout=60)
+            slowest = max(slowest, time.monotonic() - begin - 0.2)
+            judge("hangs", scene, "%s hangs in %s" % (scene.name, call), p.returncode, log, (signal.SIGINT,))
+        p = start_hanging(worker, call) if LONG else None
+        if p:
+            begin = time.monotonic()
+            rc, log = run([NINODES, "jobs", "ls", "--worker", str(p.pid)], environment())
+            slowest = max(slowest, time.monotonic() - begin)
+            if rc:
+                fail("a worker that hangs in %s does not answer" % call, log)
+            p.kill()
+            _, log = p.communicate(timeout=60)
+            judge("hangs", worker, "worker hangs in %s" % call, p.returncode, log, (signal.SIGKILL,))
+    if "hangs" in counts:
+        n = sum(counts["hangs"].values())
+        figure.add("programs", "OpenCL calls that do not return", "ended or replaced within 2 s", "%d, %.1f s at most" % (n, slowest),
+                   slowest <= 2)
+
+
 def tell(part, what, target):
     if part in counts:
         got = counts[part]
@@ -256,6 +317,8 @@ def main():
         sweep_calls("kill", [worker], ["kill"], 1)
     if "calls" in PARTS:
         sweep_calls("calls", runs[:2] + [worker] if LONG else runs, WAYS if LONG else WAYS[:2], 1)
+    if os.path.exists(LAYER) and "hangs" in PARTS:
+        sweep_hangs(runs[:1], worker)
     if os.path.exists(LAYER) and ("device" in PARTS or "deaths" in PARTS):
         pocl = FOLDER + "/pocl" if LONG else pocl
         if "device" in PARTS:
