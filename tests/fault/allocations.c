@@ -61,7 +61,7 @@ static void sweep(int flow, const char *device, int points)
     run_case(flow, device, 0, 0, &expected); // makes what is made once a process
     const long all = run_case(flow, device, 0, 0, &expected);
     for (int i = 0; i < points; i++) {
-        const long at = 1 + all * (2 * i + 1) / (2 * points);
+        const long at = 1 + all * (2L * i + 1) / (2L * points);
         const int sticky = i % 2;
         snprintf(now, sizeof(now), "%s on %s: allocation %ld of %ld%s", flow_names[flow], device,
                  at, all, sticky ? " and on" : "");

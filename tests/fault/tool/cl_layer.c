@@ -408,7 +408,7 @@ SEEN cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch *targ
     const cl_uint all = sizeof(ours) / sizeof(void *), have = entries < all ? entries : all;
     if (!target || !used || !layer)
         return CL_INVALID_VALUE;
-    memcpy(&next, target, have * sizeof(void *));
+    memcpy(&next, target, have * sizeof(next.clFlush));
     from_environment();
 #define OURS(fn) ours.fn = on_##fn
     OURS(clGetPlatformIDs);
