@@ -211,6 +211,7 @@ CALLS = ["clGetPlatformIDs", "clGetDeviceIDs", "clGetDeviceInfo", "clCreateConte
          "clEnqueueReadBuffer", "clEnqueueMapBuffer", "clFlush"]
 HANGING = ["clEnqueueNDRangeKernel", "clFlush", "clEnqueueMapBuffer", "clCreateBuffer", "clBuildProgram", "clWaitForEvents",
            "clCreateContext", "clGetDeviceInfo"]
+OPENING = ["clCreateContext", "clGetDeviceInfo"]  # before a worker listens
 KINDS = ["once at=1 code=-5", "forever at=1 code=-36", "once at=2 code=-4", "late at=2 code=-5", "forever at=3 code=-9999",
          "abort at=2"]
 
@@ -266,7 +267,7 @@ def start_hanging(scene, call):
 
 
 def sweep_hangs(runs, worker):
-    """A call of the driver does not return: Ctrl-C twice ends a run, a worker goes on to answer and can be replaced."""
+    """A call of the driver does not return: two signals end a run, a worker goes on to answer and can be replaced."""
     slowest = 0
     for call in HANGING if LONG else HANGING[:1]:
         for scene in runs:
@@ -274,13 +275,13 @@ def sweep_hangs(runs, worker):
             if not p:
                 continue
             begin = time.monotonic()
-            p.send_signal(signal.SIGINT)
+            p.send_signal(signal.SIGTERM)
             time.sleep(0.2)
-            p.send_signal(signal.SIGINT)
+            p.send_signal(signal.SIGTERM)
             _, log = p.communicate(timeout=60)
             slowest = max(slowest, time.monotonic() - begin - 0.2)
-            judge("hangs", scene, "%s hangs in %s" % (scene.name, call), p.returncode, log, (signal.SIGINT,))
-        p = start_hanging(worker, call) if LONG else None
+            judge("hangs", scene, "%s hangs in %s" % (scene.name, call), p.returncode, log, (signal.SIGTERM,))
+        p = start_hanging(worker, call) if LONG and call not in OPENING else None
         if p:
             begin = time.monotonic()
             rc, log = run([NINODES, "jobs", "ls", "--worker", str(p.pid)], environment())
