@@ -61,6 +61,8 @@ static nino_status execute_decide_make_key(run_state *rs, int i, nino_error *err
     execute_decide_hash_text(h, nino_vars_get()->attention); // settings that change a result's bits
     execute_decide_hash_text(h, nino_vars_get()->chunk_size);
     execute_decide_hash_text(h, nino_vars_get()->fallback);
+    execute_decide_hash_text(h, nino_vars_get()->mixed_from);
+    execute_decide_hash_text(h, nino_vars_get()->half_from);
     execute_decide_hash_text(h, n->def->key);
     if (n->def->is_output) // what it wrote is in a folder
         execute_decide_hash_text(h, nino_ctx_output_dir(rs->x->ctx));

@@ -424,6 +424,7 @@ static void canvas_dispose(GObject *o)
         g_ptr_array_set_size(c->nodes, 0);
     nino_canvas_spots_clear(&c->spots);
     g_clear_pointer(&c->popover, gtk_widget_unparent);
+    g_clear_weak_pointer(&c->focus_before);
     g_clear_pointer(&c->bar, gtk_widget_unparent);
     G_OBJECT_CLASS(nino_canvas_parent_class)->dispose(o);
 }

@@ -206,16 +206,43 @@ static int n_files(const nino_node_def *def)
     return n;
 }
 
-// Of those that load files of a folder, the one that needs the fewest, and has the shortest name.
+// ComfyUI's own loaders before those of extensions, its usual ones first.
+static int loader_rank(const nino_node_def *def)
+{
+    static const char *const own[] = { "loaders", "advanced/loaders" };
+    int rank = 0;
+    while (rank < (int) G_N_ELEMENTS(own) && g_strcmp0(def->category, own[rank]) != 0)
+        rank++;
+    return rank;
+}
+
+static int n_outputs(const nino_node_def *def)
+{
+    int n = 0;
+    for (const nino_port *p = def->outputs; p && p->key; p++)
+        n++;
+    return n;
+}
+
+static gboolean is_better_loader(const nino_node_def *def, const nino_node_def *than)
+{
+    const int rank = loader_rank(def) - loader_rank(than), files = n_files(def) - n_files(than),
+              length = (int) strlen(def->key) - (int) strlen(than->key);
+    return rank     ? rank < 0
+           : files  ? files < 0
+           : length ? length < 0
+                    : n_outputs(def) < n_outputs(than);
+}
+
+// Of those that load files of a folder, the usual one: it needs the fewest, has the
+// shortest name, gives the least.
 static const nino_node_def *loader_of(const char *folder, const nino_param **param)
 {
     const nino_node_def *best = NULL;
     for (const nino_node_def *const *d = nino_node_defs; *d; d++)
         for (const nino_param *p = (*d)->params; p && p->key; p++) {
-            if (p->type != NINO_FILE || g_strcmp0(p->folder, folder) != 0)
-                continue;
-            const int more = best ? n_files(*d) - n_files(best) : -1;
-            if (more > 0 || (!more && strlen((*d)->key) >= strlen(best->key)))
+            if (p->type != NINO_FILE || g_strcmp0(p->folder, folder) != 0 ||
+                (best && !is_better_loader(*d, best)))
                 continue;
             best = *d;
             *param = p;

@@ -37,8 +37,8 @@ struct _NinoCanvas {
     guint moved_source;
     CanvasKept grid;
     gboolean has_minimap;
-    GtkWidget *bar; // the way into subgraphs
-    GtkWidget *popover;
+    GtkWidget *bar;                    // the way into subgraphs
+    GtkWidget *popover, *focus_before; // of it; weak
 
     // canvas_marks.c: what a run and a check said, by execution id.
     GHashTable *marks;    // NinoNodeMark

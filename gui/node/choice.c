@@ -61,7 +61,7 @@ static void on_choice_search(GtkSearchEntry *entry, gpointer user)
 static void on_choice_enter(GtkSearchEntry *entry, gpointer user)
 {
     NinoChoice *c = user;
-    (void) entry;
+    on_choice_search(entry, c); // typed fast: the entry tells of a change a little later
     for (GtkWidget *row = gtk_widget_get_first_child(c->list); row;
          row = gtk_widget_get_next_sibling(row))
         if (gtk_widget_get_child_visible(row)) {

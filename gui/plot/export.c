@@ -5,6 +5,7 @@
 #include <cairo-svg.h>
 #include <math.h>
 
+#include "base/chosen.h"
 #include "base/i18n.h"
 #include "plot/plot.h"
 
@@ -271,9 +272,8 @@ static char *chosen_path(Ask *a, const char *path, GError **error)
 static void on_response(GtkNativeDialog *dialog, int response, Ask *a)
 {
     g_autoptr(GError) error = NULL;
-    g_autoptr(GFile) file = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
-    g_autofree char *path = file ? g_file_get_path(file) : NULL;
-    if (response == GTK_RESPONSE_ACCEPT && path) {
+    g_autofree char *path = nino_chosen_path(dialog, response);
+    if (path) {
         gboolean dark = FALSE;
         g_object_get(gtk_settings_get_default(), "gtk-application-prefer-dark-theme", &dark, NULL);
         g_autofree char *named = chosen_path(a, path, &error);

@@ -77,8 +77,8 @@ static void on_save_chosen(GtkNativeDialog *dialog, int response, gpointer user)
 {
     NinoViewer *v = user;
     const char *path = g_object_get_data(G_OBJECT(dialog), "path");
-    if (response == GTK_RESPONSE_ACCEPT) {
-        g_autoptr(GFile) to = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
+    g_autoptr(GFile) to = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
+    if (response == GTK_RESPONSE_ACCEPT && to) {
         const char *bare = gtk_file_chooser_get_choice(GTK_FILE_CHOOSER(dialog), "bare");
         viewer_actions_save_to(v, path, to, !g_strcmp0(bare, "true"));
     }

@@ -101,6 +101,10 @@ static void nino_window_class_init(NinoWindowClass *klass)
     BIND(side);
     BIND(rows);
     BIND(timeline_box);
+    BIND(profile_bar);
+    BIND(runs_pane);
+    BIND(runs_box);
+    BIND(details_box);
     BIND(live);
     BIND(palette_button);
     BIND(recent_button);

@@ -8,6 +8,7 @@
 #include "settings/actions.h"
 #include "settings/prefs.h"
 #include "base/i18n.h"
+#include "base/chosen.h"
 
 #define SNIFF_BYTES 4096
 
@@ -40,6 +41,7 @@ static void open_path(NinoWindow *w, const char *path)
         nino_window_open_trace(w, path);
         return;
     }
+    nino_window_need_demo(w, path);
     NinoTab *tab = nino_window_tab(w);
     const gboolean reuse = tab && nino_tab_is_empty(tab);
     if (!reuse)
@@ -130,12 +132,9 @@ typedef void (*Chosen)(NinoWindow *w, const char *path);
 
 static void on_window_file_chosen(GtkNativeDialog *dialog, int response, gpointer user)
 {
-    if (response == GTK_RESPONSE_ACCEPT) {
-        g_autoptr(GFile) file = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
-        g_autofree char *path = g_file_get_path(file);
-        if (path)
-            ((Chosen) g_object_get_data(G_OBJECT(dialog), "then"))(user, path);
-    }
+    g_autofree char *path = nino_chosen_path(dialog, response);
+    if (path)
+        ((Chosen) g_object_get_data(G_OBJECT(dialog), "then"))(user, path);
     g_object_unref(dialog);
 }
 

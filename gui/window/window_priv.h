@@ -19,9 +19,10 @@ struct _NinoWindow {
     GtkApplicationWindow parent;
     NinoBar *bar;
     GtkStack *perspectives, *drawer, *center;
-    GtkPaned *drawer_pane, *columns, *rows;
+    GtkPaned *drawer_pane, *columns, *rows, *runs_pane;
     GtkNotebook *tabs, *live;
-    GtkWidget *rail, *side, *timeline_box, *status_bar, *palette_button;
+    GtkWidget *rail, *side, *timeline_box, *runs_box, *details_box, *profile_bar, *status_bar,
+        *palette_button;
     NinoWelcome *welcome;
     GtkMenuButton *recent_button, *menu_button;
     GtkButton *run_button;
@@ -37,9 +38,13 @@ struct _NinoWindow {
     NinoRun *records;     // of the newest run, or a trace; what the live views show
     NinoWindowOptions options;
 
+    // window_profile.c
+    GPtrArray *views; // of the run, as in nino_views; borrowed
+    GtkWidget *view;  // the one that was chosen last: what is exported
+    GtkWidget *find;  // what the timeline is searched for
+    GtkMenuButton *views_button;
+
     // window_layout.c
-    GPtrArray *views;     // of the run, as in nino_views; borrowed
-    GtkWidget *view;      // the one that was chosen last: what is exported
     gboolean had_results; // of this session; or the user opened or closed their drawer
 
     // window_file.c
@@ -76,12 +81,27 @@ void nino_window_title_panel(NinoWindow *w, GtkWidget *panel, const char *title)
 void nino_window_name_tab(GtkNotebook *notebook, GtkWidget *page, const char *name);
 void nino_window_has_results(NinoWindow *w); // the first of a session open their drawer
 
+// ---- window_profile.c ---------------------------------------------------------------------------
+void nino_window_profile_init(NinoWindow *w);
+void nino_window_profile_restore(NinoWindow *w);
+void nino_window_profile_remember(NinoWindow *w);
+// A view in its own window.
+void nino_window_open_view(NinoWindow *w, const char *id);
+void nino_window_show_runs(NinoWindow *w, gboolean on);
+void nino_window_show_details(NinoWindow *w, gboolean on);
+
+// ---- window_views.c -----------------------------------------------------------------------------
+void nino_window_saved_views_init(NinoWindow *w);
+char **nino_window_saved_views(void); // their names; g_strfreev()
+GtkWidget *nino_window_new_views_button(NinoWindow *w);
+
 // ---- window_shelves.c ---------------------------------------------------------------------------
 GtkWidget *nino_window_new_shelf(NinoWindow *w, const char *name); // "nodes", "models", "workflows"
 
 // ---- window_start.c -----------------------------------------------------------------------------
 void nino_window_start_init(NinoWindow *w);
 void nino_window_set_folders(NinoWindow *w, const char *models, const char *input); // may be NULL
+void nino_window_need_demo(NinoWindow *w, const char *path); // of what is about to be opened
 
 // ---- window_palette.c ---------------------------------------------------------------------------
 void nino_window_palette_init(NinoWindow *w);

@@ -63,3 +63,19 @@ sample_workflow() {
  "5": {"class_type": "SaveLatent", "inputs": {"samples": ["4", 0], "filename_prefix": "sampled"}}}
 END
 }
+# What people do: the pointer pressed on a thing, keys, text. A story of them counts what it needs in $acts.
+acts=0
+need_people() {
+    [ -x "$B/tests/gui/program/atclick" ] || { echo "skip: tests/gui/program/atclick was not built"; exit 77; }
+    command -v xdotool >/dev/null || { echo "skip: xdotool is not installed"; exit 77; }
+}
+need_bus() { ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || { echo "skip: no accessibility bus"; quit; exit 77; }; }
+press() { # ROLE NAME [BUTTON]
+    local x y
+    read -r x y <<<"$(at "$1" "$2" point)"
+    [ -n "${y:-}" ] || die "there is no $1 “$2” to press"
+    xdotool mousemove "$x" "$y" click "${3:-1}"
+    acts=$((acts + 1))
+}
+keys() { xdotool key --delay 20 "$@"; acts=$((acts + 1)); }
+text() { xdotool type --delay 20 -- "$1"; }
