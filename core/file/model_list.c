@@ -3,12 +3,14 @@
 #include "core/file/model_paths.h"
 
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "core/base/buf.h"
 #include "core/base/error.h"
+#include "core/base/file.h"
 #include <ninodes/document.h>
 
 const char *const nino_model_endings[] = { ".safetensors", ".sft",  ".gguf", ".pth",
@@ -166,6 +168,31 @@ char **nino_paths_list(char *const *dirs, const char *const *ext)
         out[n] = NULL;
     model_list_release(&files);
     return out;
+}
+
+char *nino_find_model(const char *const *models, const char *folder, const char *name,
+                      nino_error *err)
+{
+    const nino_log silent = { 0 };
+    char *path = NULL;
+    struct stat sb;
+    nino_paths *p =
+        nino_file_check_name(name, err) ? NULL : nino_paths_create(models, &silent, err);
+    char **dirs = p ? nino_paths_dirs(p, folder) : NULL;
+    for (char **d = dirs; d && *d && !path; d++) {
+        if (asprintf(&path, "%s/%s", *d, name) < 0)
+            path = NULL;
+        else if (stat(path, &sb) || !S_ISREG(sb.st_mode)) {
+            free(path);
+            path = NULL;
+        }
+    }
+    if (dirs && !path)
+        nino_fail_kind(err, NINO_ERR_MISSING, "missing_file", name, "is in no folder of %s",
+                       folder);
+    free(dirs);
+    nino_paths_destroy(&p);
+    return path;
 }
 
 char **nino_list_files(const char *const *models, const char *input_dir, const char *folder,

@@ -110,6 +110,25 @@ static void find_room(NinoCanvas *c, AddAt *at, const nino_node_def *def)
 
 // ---- the search ------------------------------------------------------------------------------
 
+// A loader begins with the first file that there is for it.
+static nino_status take_first_files(NinoCanvas *c, const char *id, const char *given,
+                                    nino_error *err)
+{
+    const nino_doc_node *n = nino_document_node(c->doc, nino_document_find(c->doc, id));
+    const nino_param *p = n && n->def ? n->def->params : NULL;
+    nino_status st = NINO_OK;
+    for (; p && p->key && !st; p++) {
+        n = nino_document_node(c->doc, nino_document_find(c->doc, id)); // a change moves it
+        const nino_doc_widget *w = n ? nino_doc_widget_find(n, p->key) : NULL;
+        if (p->type != NINO_FILE || !w || *w->text || !g_strcmp0(p->key, given))
+            continue;
+        g_auto(GStrv) files = nino_editors_files(p->folder);
+        if (files && files[0])
+            st = nino_document_set_text(c->doc, id, p->key, files[0], err);
+    }
+    return st;
+}
+
 // file: for its parameter `key`; NULL: none.
 static void canvas_add_add(NinoCanvas *c, const nino_node_def *def, const char *key,
                            const char *file)
@@ -130,6 +149,8 @@ static void canvas_add_add(NinoCanvas *c, const nino_node_def *def, const char *
                                        rint(at->y + (by_title ? NINO_NODE_TITLE : 0)), id, &err);
     if (!st && file)
         st = nino_document_set_text(c->doc, id, key, file, &err);
+    if (!st)
+        st = take_first_files(c, id, file ? key : NULL, &err);
     if (!st && *at->node)
         st = canvas_add_join(c, at, nino_document_find(c->doc, id), &err);
     if (st)

@@ -263,6 +263,15 @@ static char **list_files(const char *folder, const char *const *extra)
     return out;
 }
 
+char *nino_editors_model_path(const char *folder, const char *name)
+{
+    nino_error err = { 0 };
+    char *found = nino_find_model((const char *const *) folders.models, folder, name, &err);
+    char *own = g_strdup(found);
+    free(found);
+    return own;
+}
+
 char **nino_editors_files(const char *folder) { return list_files(folder, NULL); }
 
 static char **editors_choices_of(gpointer user)

@@ -191,6 +191,8 @@ void nino_node_view_describe(NinoNodeView *v)
                               : v->ahead == NINO_AHEAD_KEPT ? _("its result is there")
                                                             : "");
     gboolean is_first = TRUE;
+    if (v->error)
+        g_string_assign(s, v->error);
     for (guint i = 0; i < v->rows->len; i++) {
         const Row *r = ROWS(v, i);
         if (!r->is_changed)

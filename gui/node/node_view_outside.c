@@ -128,6 +128,7 @@ void nino_node_view_set_mark(NinoNodeView *v, const NinoNodeMark *mark)
     if (renamed)
         nino_node_view_name_it(v);
     gtk_widget_set_tooltip_text(GTK_WIDGET(v), v->error);
+    nino_node_view_describe(v); // GTK puts the tooltip, or nothing, in its place
     gtk_widget_queue_draw(GTK_WIDGET(v));
 }
 

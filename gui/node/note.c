@@ -1,7 +1,6 @@
 // The text view behind it is the editor that all values of several lines have.
 #include "node/note.h"
 
-#include "base/i18n.h"
 #include "node/markdown.h"
 
 #define KEY "nino-note"
@@ -54,7 +53,6 @@ GtkWidget *nino_note_new(GtkWidget *editor)
     gtk_label_set_xalign(GTK_LABEL(label), 0);
     gtk_label_set_yalign(GTK_LABEL(label), 0);
     gtk_widget_add_css_class(label, "note");
-    gtk_widget_set_tooltip_text(label, _("Double click to write"));
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroller), GTK_POLICY_NEVER,
                                    GTK_POLICY_AUTOMATIC);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroller), label);

@@ -1,8 +1,12 @@
 // The drawers that things are taken from: kinds of nodes, model files, workflows.
 #include "window/window_priv.h"
 
+#include <ninodes/inspect.h>
+#include <string.h>
+
 #include "base/i18n.h"
 #include "canvas/search.h"
+#include "node/editors.h"
 #include "settings/prefs.h"
 #include "workflow/shelf.h"
 
@@ -24,6 +28,54 @@ static GPtrArray *shelf_models(gpointer window)
 {
     (void) window;
     return nino_canvas_models();
+}
+
+static guint64 budget_of(NinoWindow *w)
+{
+    nino_pool_map pool = { 0 };
+    nino_error err = { 0 };
+    if (nino_history_pool(nino_run_history(w->records), UINT64_MAX, &pool, &err))
+        return 0;
+    const guint64 budget = pool.budget;
+    nino_pool_map_release(&pool);
+    return budget;
+}
+
+static void add_types(GString *text, const nino_inspect *i)
+{
+    for (size_t k = 0; k < i->n_dtypes; k++)
+        g_string_append_printf(text, "%s%s", k ? ", " : "\n", i->dtypes[k].name);
+    if (strcmp(i->quantisation, "none") != 0)
+        g_string_append_printf(text, " (%s)", i->quantisation);
+}
+
+// Family, size, types of numbers, and whether it fits into what the last run had.
+static char *about_model(gpointer window, const char *folder, const char *file)
+{
+    nino_inspect i = { 0 };
+    nino_error err = { 0 };
+    g_autofree char *path = nino_editors_model_path(folder, file);
+    if (!path)
+        return g_strdup_printf(_("%s is gone"), file);
+    if (nino_inspect_file(path, &i, &err))
+        return g_strdup_printf("%s\n%s", file, err.msg);
+    g_autofree char *size = g_format_size_full(i.file_bytes, G_FORMAT_SIZE_IEC_UNITS);
+    GString *text = g_string_new(NULL);
+    g_string_append_printf(text, "%s\n%s, %s", file, i.format, size);
+    for (size_t k = 0; k < i.n_parts; k++)
+        g_string_append_printf(text, "\n%s: %s%s%s", i.parts[k].role, i.parts[k].family,
+                               *i.parts[k].detail ? ", " : "", i.parts[k].detail);
+    add_types(text, &i);
+    const guint64 budget = budget_of(window);
+    g_autofree char *room = g_format_size_full(budget, G_FORMAT_SIZE_IEC_UNITS);
+    if (budget)
+        g_string_append_printf(text,
+                               i.tensor_bytes <= budget
+                                   ? _("\nfits into the device's %s")
+                                   : _("\nlarger than the device's %s: parts are read again"),
+                               room);
+    nino_inspect_release(&i);
+    return g_string_free(text, FALSE);
 }
 
 // Where no workflow is open, a new one takes it.
@@ -80,6 +132,7 @@ GtkWidget *nino_window_new_shelf(NinoWindow *w, const char *name)
                                           .items = shelf_models,
                                           .is_by_terms = TRUE,
                                           .is_dragged = TRUE,
+                                          .about = about_model,
                                           .chosen = on_shelf_item };
     static const NinoShelfType flows = { .search = N_("Search for a workflow to open"),
                                          .empty = N_("No such workflow"),

@@ -11,7 +11,7 @@
 typedef struct Shelf {
     const NinoShelfType *type;
     gpointer user;
-    GtkWidget *box, *entry, *list, *empty;
+    GtkWidget *box, *entry, *list, *empty, *about;
     GPtrArray *items; // NULL: never opened
     gboolean is_typing;
 } Shelf;
@@ -158,6 +158,15 @@ static void on_shelf_row(GtkListBox *list, GtkListBoxRow *row, Shelf *s)
     s->type->chosen(s->user, item_of(row)->key);
 }
 
+static void on_shelf_selected(Shelf *s)
+{
+    GtkListBoxRow *row = gtk_list_box_get_selected_row(GTK_LIST_BOX(s->list));
+    const NinoSearchItem *item = row ? item_of(row) : NULL;
+    g_autofree char *text = item ? s->type->about(s->user, group_of(s, item), item->title) : NULL;
+    gtk_label_set_text(GTK_LABEL(s->about), text ? text : "");
+    gtk_widget_set_visible(s->about, text != NULL);
+}
+
 // Enter takes the first one.
 static void on_shelf_enter(Shelf *s)
 {
@@ -194,6 +203,8 @@ static void add_list(Shelf *s)
     gtk_accessible_update_property(GTK_ACCESSIBLE(s->list), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _(s->type->search), -1);
     g_signal_connect(list, "row-activated", G_CALLBACK(on_shelf_row), s);
+    if (s->type->about)
+        g_signal_connect_swapped(list, "selected-rows-changed", G_CALLBACK(on_shelf_selected), s);
     if (s->type->is_dragged) {
         GtkDragSource *drag = gtk_drag_source_new();
         gtk_drag_source_set_actions(drag, GDK_ACTION_COPY);
@@ -229,6 +240,13 @@ GtkWidget *nino_shelf_new(const NinoShelfType *type, gpointer user)
     gtk_widget_set_vexpand(scroll, TRUE);
     gtk_box_append(GTK_BOX(s->box), s->entry);
     gtk_box_append(GTK_BOX(s->box), scroll);
+    s->about = gtk_label_new("");
+    gtk_label_set_wrap(GTK_LABEL(s->about), TRUE);
+    gtk_label_set_wrap_mode(GTK_LABEL(s->about), PANGO_WRAP_WORD_CHAR);
+    gtk_label_set_xalign(GTK_LABEL(s->about), 0);
+    gtk_widget_add_css_class(s->about, "message");
+    gtk_widget_set_visible(s->about, FALSE);
+    gtk_box_append(GTK_BOX(s->box), s->about);
     add_list(s);
     g_object_set_data_full(G_OBJECT(s->list), "shelf", s, shelf_free); // whose functions use it
     g_signal_connect_swapped(s->box, "map", G_CALLBACK(on_shelf_map), s);

@@ -176,6 +176,10 @@ NINO_API const nino_doc_widget *nino_doc_widget_find(const nino_doc_node *n, con
 // block, with free(). NULL: out of memory.
 NINO_API char **nino_list_files(const char *const *models, const char *input_dir,
                                 const char *folder, nino_error *err);
+// The path of one of them, as a run finds it; models are as above. The caller frees it with free().
+// NULL: kind "missing_file": there is none of this name.
+NINO_API char *nino_find_model(const char *const *models, const char *folder, const char *name,
+                               nino_error *err);
 
 // True when an input of type `to` can take what an output of type `from` gives. "*" goes with all,
 // "A,B" with A and with B.

@@ -121,9 +121,15 @@ static void test_a_model(void)
     CHECK(count_views() == before + 1);
     CHECK_STR(selected()->type, "VAELoader");
     CHECK_STR(nino_doc_widget_find(selected(), "vae_name")->text, "mine.safetensors");
+    nino_canvas_add_item(canvas, "VAELoader"); // takes the first file that there is
+    CHECK_STR(nino_doc_widget_find(selected(), "vae_name")->text, "mine.safetensors");
     nino_canvas_add_item(canvas, "NoSuchClass");
     nino_canvas_add_item(canvas, "");
-    CHECK(count_views() == before + 1);
+    CHECK(count_views() == before + 2);
+    g_autofree char *path = nino_editors_model_path("vae", "mine.safetensors");
+    CHECK_STR(path, file);
+    CHECK(!nino_editors_model_path("vae", "other.safetensors"));
+    CHECK(!nino_editors_model_path("vae", "../vae/mine.safetensors"));
     nino_editors_set_folders(NULL, NULL, NULL);
     CHECK(!g_unlink(file) && !g_rmdir(vae) && !g_rmdir(dir));
 }
