@@ -111,7 +111,7 @@ static inline bool oom_passed(nino_status st, const nino_error *err, int may_fai
 // without reaching the failing one, and scenario(0) with none failing at the end. The scenario
 // checks that its calls fail cleanly (may_fail) or succeed, and frees everything. Returns the
 // number of allocations.
-static long oom_each(void (*scenario)(int may_fail))
+static inline long oom_each(void (*scenario)(int may_fail))
 {
     long n = 0;
     for (int sticky = 0; sticky < 2; sticky++)

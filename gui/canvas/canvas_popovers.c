@@ -290,6 +290,8 @@ void nino_canvas_open_menu(NinoCanvas *c, double sx, double sy, gboolean of_sele
                                                { N_("Add a node at a slot…"),
                                                  "canvas.add-at-slot" },
                                                { N_("Connect…"), "canvas.connect" },
+                                               { N_("Choose a file…"), "canvas.choose-file" },
+                                               { N_("Paint the mask…"), "canvas.edit-mask" },
                                                { N_("Bend a link…"), "canvas.bend" },
                                                { N_("Collapse"), "canvas.collapse" },
                                                { N_("Mute"), "canvas.mute" },

@@ -18,6 +18,11 @@ G_DEFINE_TYPE(NinoChoice, nino_choice, GTK_TYPE_BUTTON)
 
 enum { MANY = 10 };
 
+const char *nino_choice_get_text(GtkWidget *choice)
+{
+    return gtk_label_get_text(NINO_CHOICE(choice)->label);
+}
+
 void nino_choice_set_text(GtkWidget *choice, const char *text)
 {
     NinoChoice *c = NINO_CHOICE(choice);

@@ -39,6 +39,18 @@ quit() {
     app_do quit
     until_ok 15 gone || die "the app did not quit"
 }
+# drop X Y FILE...: drags files from another window to a place of the screen.
+drop() {
+    local x=$1 y=$2 source id step; shift 2
+    "$B/tests/gui/program/drop_source" "$@" >>"$SHOTS/drop.log" 2>&1 &
+    source=$!
+    id=$(timeout 60 xdotool search --sync --onlyvisible --name '^drop source$' | tail -1)
+    xdotool windowmove --sync "$id" 1295 60; sleep 0.3
+    xdotool mousemove 1340 100; sleep 0.1; xdotool mousedown 1
+    for step in 1330 1310 1250 1000 700 "$((x + 20))" "$x"; do xdotool mousemove "$step" "$y"; sleep 0.08; done
+    sleep 0.3; xdotool mouseup 1; sleep 0.3
+    kill "$source"; wait "$source" 2>/dev/null || true
+}
 gone() { ! kill -0 $app_pid 2>/dev/null; }
 # sample_workflow SIDE STEPS: $work/sample.json, a sampling of the demo without a decode, seconds on any processor
 sample_workflow() {
