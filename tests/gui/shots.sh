@@ -26,7 +26,7 @@ all_views() { # PREFIX: the window, then each live view
 }
 # The manual's picture of a view: what lies below its tab, or above them all; few colours make it small.
 doc() { # SHOT NAME
-    local x y w h top=52 tabs=37
+    local x y w h top=52 tabs=42
     read -r x y w h <<<"$(at '*' 'Live views' box)"
     if [ "$2" = timeline ]; then h=$((y - top)); y=$top; else y=$((y + tabs)); h=$((h - tabs)); fi
     convert "$SHOTS/$1.png" -crop "${w}x$h+$x+$y" +repage -colors 64 -strip "$SHOTS/doc/views/$2.png"
@@ -44,6 +44,7 @@ for n in text_to_image tiled_decode; do
     fi
 done
 for v in $views; do doc "demo-tiled_decode-$v" "$v"; done
+doc demo-text_to_image-steps steps # the sampling was still there afterwards
 # the same once more, compared with the first
 win_do view compare; at button 'Keep as Baseline' click
 at label 'Baseline: *' wait

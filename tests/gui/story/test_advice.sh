@@ -9,7 +9,7 @@ xdotool mousemove 1390 890
 wait_state ready 30
 keys ctrl+Return; wait_state done 300
 keys ctrl+2
-press tab Advice
+win_do view advice
 ATCLICK_SECONDS=5 at button Apply wait || { shot none; echo "part skipped: nothing in this run costs enough on this machine"; quit; exit 0; }
 press button Apply
 at label 'Trying * in turn with the present setting: run *' wait || die "nothing is measured"
