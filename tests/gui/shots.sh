@@ -50,7 +50,7 @@ win_do view compare; at button 'Keep as Baseline' click
 at label 'Baseline: *' wait
 win_do measure-again; until_ok 60 is_state running || true; wait_state "done failed" 900
 shot demo-compared; doc demo-compared compare
-win_do view runs; shot demo-runs; doc demo-runs runs
+
 [ -n "${NINODES_SHOTS_DOC:-}" ] && { quit; exit 0; } # the manual's alone
 if [ -d "$A/e2e" ]; then
     quit

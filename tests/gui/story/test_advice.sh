@@ -8,6 +8,7 @@ need_bus
 xdotool mousemove 1390 890
 wait_state ready 30
 keys ctrl+Return; wait_state done 300
+keys F5; ATCLICK_SECONDS=200 at "*" "Measured in 5 runs *" wait || die "it is not measured again" # what compiles gives other advice
 keys ctrl+2
 win_do view advice
 ATCLICK_SECONDS=5 at button Apply wait || { shot none; echo "part skipped: nothing in this run costs enough on this machine"; quit; exit 0; }
