@@ -513,9 +513,11 @@ budgets: $(B)/bench/budgets
 tiles: $(B)/bench/tiles
 	$(Q)$< >$(B)/tiles.md && cp $(B)/tiles.md bench/results/tiles.md
 
-# Pictures of every view over real runs, in $(B)/shots.
+# Pictures of every view over real runs, in $(B)/shots; those of README and manual are put in their places.
 shots: all tests
 	$(Q)tests/gui/shots.sh $(B)/shots
+	$(Q)cp $(B)/shots/doc/views/*.png data/doc/views
+	$(Q)cp $(B)/shots/doc/*.png data/desktop
 
 # The texts that are marked in gui/ and the labels of counters, then the languages brought up to them: new ones come without
 # a translation, those that are gone go.

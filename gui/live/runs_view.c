@@ -274,10 +274,10 @@ static void runs_export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
     }
 }
 
-// The buttons go before the list, which then chooses nothing any more.
-static void on_runs_chosen(GtkWidget *open)
+// The entry above goes before the list, which then chooses nothing any more.
+static void on_runs_chosen(GtkWidget *search)
 {
-    on_runs_selected(g_object_get_data(G_OBJECT(open), "runs"));
+    on_runs_selected(g_object_get_data(G_OBJECT(search), "runs"));
 }
 
 static GtkWidget *new_runs_view(NinoRun *run)
@@ -315,8 +315,8 @@ static GtkWidget *new_runs_view(NinoRun *run)
     g_object_set_data_full(G_OBJECT(r->list), "keeps", r, g_free);
     g_object_set_data(G_OBJECT(r->box), "runs", r);
     g_signal_connect(r->list, "row-activated", G_CALLBACK(on_runs_row), r);
-    g_object_set_data(G_OBJECT(r->open), "runs", r);
-    g_signal_connect_object(r->list, "selected-rows-changed", G_CALLBACK(on_runs_chosen), r->open,
+    g_object_set_data(G_OBJECT(r->search), "runs", r);
+    g_signal_connect_object(r->list, "selected-rows-changed", G_CALLBACK(on_runs_chosen), r->search,
                             G_CONNECT_SWAPPED);
     g_signal_connect_swapped(r->box, "map", G_CALLBACK(runs_fill), r);
     nino_kept_watch(r->box, on_runs_changed);

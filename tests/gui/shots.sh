@@ -24,17 +24,34 @@ all_views() { # PREFIX: the window, then each live view
     shot "$1-window"
     for v in $views; do win_do view "$v"; shot "$1-$v"; done
 }
+# The manual's picture of a view: what lies below its tab, or above them all; few colours make it small.
+doc() { # SHOT NAME
+    local x y w h top=52 tabs=42
+    read -r x y w h <<<"$(at '*' 'Live views' box)"
+    if [ "$2" = timeline ]; then h=$((y - top)); y=$top; else y=$((y + tabs)); h=$((h - tabs)); fi
+    convert "$SHOTS/$1.png" -crop "${w}x$h+$x+$y" +repage -colors 64 -strip "$SHOTS/doc/views/$2.png"
+}
+whole() { convert "$SHOTS/$1.png" -crop 1280x840+0+0 +repage -strip "$SHOTS/doc/$2.png"; } # SHOT NAME
+mkdir -p "$SHOTS/doc/views"
 start --models "$root/data/demo/models" --input "$root/data/demo/input" --output "$work/out"
 for n in text_to_image tiled_decode; do
     win_do open-path "$root/data/workflows/$n.json"; wait_state "ready invalid" 30
     win_do run; wait_state "done failed" 900
     all_views "demo-$n"
+    if [ $n = text_to_image ]; then
+        win_do perspective compose; shot compose; whole compose studio
+        win_do view kernels; shot profile; whole profile profile
+    fi
 done
+for v in $views; do doc "demo-tiled_decode-$v" "$v"; done
+doc demo-text_to_image-steps steps # the sampling was still there afterwards
 # the same once more, compared with the first
 win_do view compare; at button 'Keep as Baseline' click
 at label 'Baseline: *' wait
 win_do measure-again; until_ok 60 is_state running || true; wait_state "done failed" 900
-shot demo-compared
+shot demo-compared; doc demo-compared compare
+
+[ -n "${NINODES_SHOTS_DOC:-}" ] && { quit; exit 0; } # the manual's alone
 if [ -d "$A/e2e" ]; then
     quit
     start --models "$A/models" --input "$A/taesd_ref" --output "$work/out"

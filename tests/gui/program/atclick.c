@@ -3,7 +3,7 @@
 // usage: atclick APP ROLE NAME COMMAND
 //   COMMAND: an action ("click"), set=NUMBER, text=STRING, get (prints value, text and
 //            description), wait, gone, tree (prints what is below), lint (names the controls that
-//            have no name), point (prints where in its window the pointer meets it)
+//            have no name), point (prints where in its window the pointer meets it), box (where it lies)
 // ROLE and NAME are patterns with * and ?. Exit 0 ok, 1 not found within the time limit, 2 refused.
 #include <gio/gio.h>
 #include <stdio.h>
@@ -234,7 +234,8 @@ static int set_value(const Node *n, double v)
     return r ? 0 : 2;
 }
 
-static int print_point(const Node *n)
+// The middle, or the whole: left, top, width, height.
+static int print_place(const Node *n, gboolean is_box)
 {
     enum { OF_WINDOW = 1 };
     int x = 0, y = 0, w = 0, h = 0;
@@ -243,7 +244,10 @@ static int print_point(const Node *n)
     if (!r)
         return 2;
     g_variant_get(r, "((iiii))", &x, &y, &w, &h);
-    printf("%d %d\n", x + w / 2, y + h / 2);
+    if (is_box)
+        printf("%d %d %d %d\n", x, y, w, h);
+    else
+        printf("%d %d\n", x + w / 2, y + h / 2);
     return 0;
 }
 
@@ -254,8 +258,8 @@ static int perform(const Node *n, const char *cmd)
         return print_values(n);
     if (!strcmp(cmd, "wait"))
         return 0;
-    if (!strcmp(cmd, "point"))
-        return print_point(n);
+    if (!strcmp(cmd, "point") || !strcmp(cmd, "box"))
+        return print_place(n, *cmd == 'b');
     if (!strcmp(cmd, "tree"))
         return walk(n, 0, print_node, NULL);
     if (!strcmp(cmd, "lint")) {
@@ -276,7 +280,8 @@ static int perform(const Node *n, const char *cmd)
 
 int main(int argc, char **argv)
 {
-    static const char *const commands[] = { "get", "wait", "tree", "lint", "gone", "point", NULL };
+    static const char *const commands[] = { "get",  "wait",  "tree", "lint",
+                                            "gone", "point", "box",  NULL };
     if (argc < 5)
         return 64;
     if (!connect_a11y()) {
