@@ -111,17 +111,19 @@ workflow_SRC := $(sort $(wildcard tests/workflow/*.c tests/e2e/*.c))
 performance_SRC := $(sort $(wildcard tests/performance/*.c))
 example_SRC := $(sort $(wildcard tests/examples/*.c))
 kernel_SRC := $(sort $(wildcard tests/check/*.c))
-# Each of these is linked with tests/fuzz/main.c, which replays and mutates inputs.
-fuzz_SRC := $(filter-out tests/fuzz/main.c,$(sort $(wildcard tests/fuzz/*.c)))
+# Each of these is linked with what replays and mutates inputs, and lets memory run out.
+fuzz_DRIVER := tests/fuzz/main.c tests/fuzz/shortage.c
+fuzz_SRC := $(filter-out $(fuzz_DRIVER),$(sort $(wildcard tests/fuzz/*.c)))
 bench_SRC := $(sort $(wildcard bench/*.c))
 ifneq ($(CL),1)
 unit_SRC := $(filter-out tests/unit/cl/%,$(unit_SRC))
 fault_SRC := $(filter-out tests/fault/device.c,$(fault_SRC))
 endif
-# Programs that test widgets or help scripts; tests/gui/test_*.sh starts them on a display of its own.
+# Programs that test widgets or help scripts; tests/gui/test_*.sh starts them on a display of its own. tests/gui/story has
+# the app used as people do: keys, pointer, what a screen reader sees.
 gui_test_SRC := $(if $(gui_SRC),$(sort $(wildcard tests/gui/program/*.c)))
 test_SRC := $(unit_SRC) $(fault_SRC) $(golden_SRC) $(workflow_SRC) $(performance_SRC) $(kernel_SRC) $(fuzz_SRC)
-script_SRC := $(sort $(wildcard tests/cli/*.sh tests/cluster/*.sh tests/fault/*.sh) $(if $(filter 1,$(GUI)),$(wildcard tests/gui/test_*.sh)))
+script_SRC := $(sort $(wildcard tests/cli/*.sh tests/cluster/*.sh tests/fault/*.sh) $(if $(filter 1,$(GUI)),$(wildcard tests/gui/test_*.sh tests/gui/*/test_*.sh)))
 # Minutes of work each, so only check-long starts them.
 long_SRC := tests/golden/full_vae.c tests/workflow/obs_cost.c tests/cli/add_counter.sh \
 	tests/cluster/launchers.sh
@@ -173,7 +175,7 @@ lib_LIBS := $(core_LIBS) $(if $(filter 1,$(CL)),-lnettle)
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 
-.PHONY: all doc docs abi lint-abi lint-deps sbom pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-unit check-performance check-integration check-regression check-bugs list-tests check-tsan check-races check-valgrind check-memory check-headers soak reliability coverage coverage-run fuzz fuzz-run tests bench bench-all lint format install uninstall stage FORCE shots plans phases clocks tiles clean deps deps-check deps-long deps-lint deps-bench demo
+.PHONY: all doc docs abi lint-abi lint-deps sbom pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-unit check-performance check-integration check-regression check-bugs list-tests check-tsan check-races check-valgrind check-memory check-headers soak reliability coverage coverage-run fuzz fuzz-run tests bench bench-all lint format install uninstall stage FORCE shots plans phases budgets clocks tiles clean deps deps-check deps-long deps-lint deps-bench demo
 .DELETE_ON_ERROR:
 .SECONDARY:
 .DEFAULT_GOAL := all
@@ -259,9 +261,10 @@ $(B)/locale/%/LC_MESSAGES/ninodes.mo: $(po_DIR)/%.po
 	$(call say,MSGFMT,$<)
 	$(Q)msgfmt --check -o $@ $<
 
-$(call bin,$(fuzz_SRC)): $(B)/tests/fuzz/main.o
+$(call bin,$(fuzz_SRC)): $(call obj,$(fuzz_DRIVER))
+$(call bin,$(fuzz_SRC)): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,exit nino_arena_alloc nino_arena_strndup nino_arena_strdup nino_buf_add nino_buf_adds nino_buf_addc)
 # These make allocations fail (tests/oom.h).
-$(call bin,$(filter tests/unit/oom/%,$(unit_SRC)) tests/fault/allocations.c): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc strdup strndup aligned_alloc posix_memalign free pthread_create mmap)
+$(call bin,$(filter tests/unit/oom/%,$(unit_SRC)) $(fuzz_SRC) tests/fault/allocations.c): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc strdup strndup aligned_alloc posix_memalign free pthread_create mmap)
 $(call bin,$(test_SRC)): $(B)/%: $(B)/%.o $(B)/libninodes.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o %.a,$^) $(lib_LIBS) -o $@
@@ -277,7 +280,7 @@ $(B)/tests/fault/tool/inject: $(B)/tests/fault/tool/inject.o
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $< -o $@
 fault_TOOLS := $(B)/tests/fault/tool/inject $(if $(filter 1,$(CL)),$(B)/tests/fault/tool/cl_layer.so)
 
-# The same targets with the engine in place of tests/fuzz/main.c.
+# The same targets with the engine in place of fuzz_DRIVER.
 $(B)/engine/%: $(B)/tests/fuzz/%.o $(B)/libninodes.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
@@ -387,17 +390,19 @@ fuzz-run: $(foreach f,$(if $(filter all,$(FUZZ)),$(FUZZ_NAMES),$(FUZZ)),$(B)/tes
 # The part that sanitizer builds run: no scripts, no GUI.
 check-core: all tests
 	$(Q)tests/run.py $(B) $(filter-out $(call bin,$(long_SRC)),$(call bin,$(unit_SRC) $(fault_SRC) $(kernel_SRC) $(fuzz_SRC) $(workflow_SRC)))
-# Which branches of the parsers the tests take, a line a file: what reads files, texts and peers.
-parser_SRC := core/base/json core/base/utf8 core/base/settings core/file/ core/text/ core/media/ core/workflow/ \
-	core/monitor/link/ core/monitor/trace/ core/serve/
+# Which branches of the parsers the tests take, a line a file and a line a parser (tests/coverage.py). More allocations
+# fail than in `make check`, which has no time for all.
 coverage: deps-check
 	$(call install_packages,$(DEPS_coverage))
 	$(Q)$(MAKE) $(all_CPUS) --no-print-directory GUI=0 CL=0 COVERAGE=1 coverage-run
-coverage_SRC := $(foreach d,base file text media workflow monitor oom,$(filter tests/unit/$d/%,$(unit_SRC))) tests/fault/calls.c tests/fault/kill.c $(fuzz_SRC)
+coverage_SRC := $(foreach d,base file text media workflow document monitor node serve oom,$(filter tests/unit/$d/%,$(unit_SRC))) \
+	$(addprefix tests/unit/,run/worker.c run/picture.c run/results.c sample/resume.c model/lora_quantised.c model/detect.c) \
+	$(addprefix tests/workflow/,api_files.c ui_pairs.c load_image.c video_files.c text_nodes.c values.c lists.c switch.c) tests/fault/calls.c tests/fault/kill.c $(fuzz_SRC)
 coverage-run: $(call bin,$(coverage_SRC))
 	$(Q)find $(B) -name '*.gcda' -delete
-	-$(Q)tests/run.py $(B) $^
-	$(Q)gcovr -r . --object-directory $(B) --exclude-unreachable-branches --branches $(addprefix --filter ,$(parser_SRC)) $(B) | tee $(B)/coverage.txt
+	-$(Q)NINODES_TEST_LIMIT=1200 NINODES_TEST_SHORTAGES=8000 tests/run.py $(B) $^
+	$(Q)gcovr -r . --object-directory $(B) --exclude-unreachable-branches --filter core/ --json $(B)/coverage.json $(B)
+	$(Q)tests/coverage.py $(B)/coverage.json | tee $(B)/coverage.txt
 check-headers: $(headers_OK)
 
 # Every public header compiles alone, as C11 and as C++.
@@ -499,6 +504,10 @@ clocks: $(B)/tests/unit/run/real_programs
 # What the phases of optimisation give on this machine's device, up to 40 minutes; it has to be quiet.
 phases: all
 	$(Q)$(B)/ninodes bench suite --output $(B)/phases --report $(B)/PHASES.md && cp $(B)/PHASES.md bench/results/PHASES.md
+
+# What less memory costs, predicted and measured on this machine's device, some minutes; it has to be quiet.
+budgets: $(B)/bench/budgets
+	$(Q)$< >$(B)/BUDGETS.md && cp $(B)/BUDGETS.md bench/results/BUDGETS.md
 
 # What tiles of a VAE lose, measured on this machine's device.
 tiles: $(B)/bench/tiles

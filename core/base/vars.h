@@ -77,6 +77,10 @@ typedef enum nino_setting_scope { // which settings files may set it (settings.h
       "0..1000000000000", "1048576",                                                               \
       "In mixed precision tensors are 16 bits from so many values an image or frame on, and fp32 " \
       "below")                                                                                     \
+    X(half_from, "NINODES_HALF_FROM", NINO_SETTING_ANY, "precision.half_from", "",                 \
+      "0..1000000000000", "16777216",                                                              \
+      "In mixed precision the sums along the layers are 16 bits, too, from so many values an "     \
+      "image or frame on, and fp32 below")                                                         \
     X(measure_error, "NINODES_MEASURE_ERROR", NINO_SETTING_ANY, "precision.measure_error", "",     \
       "true|false", "false",                                                                       \
       "A node that stored 16 bits is run in fp32 as well, on the same inputs, and the error is "   \

@@ -238,6 +238,10 @@ static nino_status run_graph(nino_job *job, nino_error *err)
         return nino_fail(err, NINO_ERR_NOMEM, job->g->name, "out of memory");
     }
     nino_backend_set_switched(sp.backend, x.switched);
+    const char *folder = job->settings->o.models ? job->settings->o.models[0] : NULL;
+    const uint64_t load_bytes = sp.backend->load_bytes;
+    const uint64_t load_ns = sp.backend->load_ns - sp.backend->pause_ns;
+    nino_ctx_renew_load_rate(job->ctx, folder);
     nino_ctx_renew_paces(job->ctx);
     nino_pool_reset_peak(sp.backend->pool);
     nino_ctx_renew_ceilings(job->ctx);
@@ -253,6 +257,8 @@ static nino_status run_graph(nino_job *job, nino_error *err)
     nino_backend_set_switched(sp.backend, 0);
     nino_ctx_keep_ceilings(job->ctx);
     nino_ctx_keep_paces(job->ctx);
+    nino_ctx_keep_load_rate(job->ctx, folder, sp.backend->load_bytes - load_bytes,
+                            sp.backend->load_ns - sp.backend->pause_ns - load_ns);
     nino_profile_log_release(&profile);
     free(x.prompt_json);
     free(x.workflow_json);
