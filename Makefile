@@ -274,7 +274,7 @@ $(B)/tests/fault/tool/cl_layer.so: tests/fault/tool/cl_layer.c
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(filter-out -fsanitize=%,$(BASE)) $(CFLAGS) -I. -MMD -MP -MF $(@:.so=.d) -shared $< -o $@
-$(B)/tests/fault/device $(B)/tests/fault/soak: | $(B)/tests/fault/tool/cl_layer.so
+$(B)/tests/fault/device $(B)/tests/fault/soak: | $(if $(filter 1,$(CL)),$(B)/tests/fault/tool/cl_layer.so)
 $(B)/tests/fault/tool/inject: $(B)/tests/fault/tool/inject.o
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $< -o $@

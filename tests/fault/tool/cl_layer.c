@@ -57,6 +57,16 @@ static void count_call(const char *call)
     }
 }
 
+_Noreturn static void die(int number)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL); // threads that compute leave signals to others
+    raise(number);
+    abort();
+}
+
 // What somebody would try who has got into a driver: a line of the errors, 0 where it went well.
 static void probe(void)
 {
@@ -92,7 +102,7 @@ static cl_int enter(const char *call)
     switch (kind) {
     case CL_FAULT_LATE: atomic_store(&is_late, !strncmp(call, "clEnqueue", 9)); return CL_SUCCESS;
     case CL_FAULT_HANG: hang(call); return CL_SUCCESS;
-    case CL_FAULT_ABORT: raise(atomic_load(&f->code) > 0 ? atomic_load(&f->code) : SIGABRT); break;
+    case CL_FAULT_ABORT: die(atomic_load(&f->code) > 0 ? atomic_load(&f->code) : SIGABRT);
     case CL_FAULT_PROBE: probe(); return CL_SUCCESS;
     case CL_FAULT_NONE: return CL_SUCCESS;
     default: break;
