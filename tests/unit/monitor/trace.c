@@ -156,6 +156,79 @@ static const nino_op_stat *op_named(const nino_op_stat *o, size_t n, const char 
     return NULL;
 }
 
+// One slice a trace: what it is taken for, by its category, its name and its thread's name.
+static void check_lanes(void)
+{
+    static const struct {
+        const char *slice;  // with ' for "; it takes 4 us
+        const char *family; // of a device's work; NULL: a stage of the program
+        double bytes;
+    } rows[] = {
+        { "'tid':3,'name':'a'", NULL, 0 },
+        { "'tid':-3,'name':'a'", "kernel", 0 },
+        { "'tid':1.5,'name':'a'", "kernel", 0 },
+        { "'tid':'a','name':'a'", "kernel", 0 },
+        { "'tid':'ab','name':'a'", NULL, 0 },
+        { "'tid':'b','name':'a'", NULL, 0 },
+        { "'name':'a'", NULL, 0 },
+        { "'tid':3,'name':'a','cat':'gpu_kernel'", "kernel", 0 },
+        { "'tid':3,'name':'a','cat':'gpu_memcpy','args':{'bytes':64}", "transfer", 64 },
+        { "'tid':3,'name':'a','cat':'gpu_memset','args':{'bytes':-1}", "transfer", 0 },
+        { "'tid':3,'name':'a','cat':'gpu_memset','args':{'bytes':'x'}", "transfer", 0 },
+        { "'tid':-1,'name':'Memcpy HtoD'", "transfer", 0 },
+        { "'tid':-1,'name':'Memset'", "transfer", 0 },
+        { "'tid':-1,'name':'clEnqueueFillBuffer'", "transfer", 0 },
+        { "'tid':-1,'name':'clEnqueueNDRangeKernel'", "kernel", 0 },
+        { "'tid':-1,'name':'zeCommandListAppendMemoryCopy'", "transfer", 0 },
+        { "'tid':-1,'name':'ReadBack'", "kernel", 0 },
+        { "'tid':9,'name':'a'", "kernel", 0 },  // queue 0
+        { "'tid':10,'name':'a'", "kernel", 0 }, // stream 7
+        { "'tid':11,'name':'a'", "kernel", 0 }, // gpu
+        { "'tid':12,'name':'a'", NULL, 0 },     // main
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char text[1200];
+        snprintf(text, sizeof(text),
+                 "[{'ph':'M','name':'thread_name','pid':1,'tid':9,'args':{'name':'queue 0'}},"
+                 "{'ph':'M','name':'thread_name','pid':1,'tid':10,'args':{'name':'stream 7'}},"
+                 "{'ph':'M','name':'thread_name','pid':1,'tid':11,'args':{'name':'gpu'}},"
+                 "{'ph':'M','name':'thread_name','pid':1,'tid':12,'args':{'name':'main'}},"
+                 "{'ph':'M','name':'thread_sort_index','pid':1,'tid':12},"
+                 "{'ph':'X','pid':1,'ts':1,'dur':1e13,'name':'too long'},"
+                 "{'ph':'X','pid':1,'ts':1,'dur':-1,'name':'ends early'},"
+                 "{'ph':'X','pid':1,'ts':1e19,'dur':1,'name':'too late'},"
+                 "{'ph':'X','pid':1,'ts':'x','dur':1,'name':'no time'},"
+                 "{'ph':'X','pid':1,'ts':1,'name':'no end'},{'ph':'X','pid':1,'ts':1,'dur':1},"
+                 "{'ph':'X','pid':1,'ts':5,'dur':4,%s}]",
+                 rows[i].slice);
+        char *json = test_quoted(text);
+        nino_history *h = history_of("lane.json", json);
+        nino_op_stat o[4];
+        const size_t n = nino_stats_ops(nino_history_stats(h), o, 4);
+        if (n != (rows[i].family != NULL))
+            fprintf(stderr, "%s: %zu\n", rows[i].slice, n);
+        CHECK(n == (rows[i].family != NULL));
+        if (n) {
+            CHECK_STR(o[0].family, rows[i].family);
+            CHECK(o[0].total_ns == 4000 && o[0].bytes == rows[i].bytes);
+        }
+        size_t spans = 0;
+        nino_history_spans(h, &spans);
+        CHECK(spans == 4 + !n); // the job, those of no length, the stage
+        nino_history_destroy(&h);
+        free(json);
+    }
+    // slices that begin together: the longer one holds the other
+    nino_history *h = history_of("lane.json", "[{\"ph\":\"X\",\"tid\":1,\"ts\":1,\"dur\":2,"
+                                              "\"name\":\"inner\"},{\"ph\":\"X\",\"tid\":1,"
+                                              "\"ts\":1,\"dur\":4,\"name\":\"outer\"}]");
+    size_t k;
+    const nino_span *s = nino_history_spans(h, &k);
+    CHECK(k == 3 && s[2].parent == 1);
+    CHECK_STR(nino_history_name(h, s[2].name), "inner");
+    nino_history_destroy(&h);
+}
+
 // What other programs write.
 static void test_foreign(void)
 {
@@ -215,6 +288,7 @@ static void test_foreign(void)
     CHECK(o[1].bytes == 4096 && !strcmp(o[1].family, "transfer"));
     nino_history_destroy(&h);
 
+    check_lanes();
     // nothing in it: said, not shown as an empty run
     FILE *f = fopen(path_of("none.json"), "w");
     CHECK(f && fputs("[{\"ph\":\"C\",\"name\":\"x\",\"ts\":1}]", f) >= 0 && !fclose(f));
