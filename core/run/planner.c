@@ -527,6 +527,23 @@ nino_status nino_planner_choose(const nino_walker *w, uint64_t budget, nino_plan
     return st;
 }
 
+bool nino_planned_copy(nino_planned *to, const nino_planned *from)
+{
+    const size_t n = (size_t) from->n_nodes;
+    nino_planned copy;
+    if (!planned_init(&copy, from->n_nodes))
+        return false;
+    nino_planned all = *from; // but what it owns
+    all.choice = copy.choice;
+    all.free_load = copy.free_load;
+    all.best.node = copy.best.node;
+    memcpy(all.choice, from->choice, n * sizeof(*all.choice));
+    memcpy(all.free_load, from->free_load, n * sizeof(*all.free_load));
+    memcpy(all.best.node, from->best.node, n * sizeof(*all.best.node));
+    *to = all;
+    return true;
+}
+
 void nino_planned_release(nino_planned *p)
 {
     free(p->choice);
