@@ -53,9 +53,10 @@ static void host_cut_product(const nino_cl *cl, const nino_op_call *c, const nin
     const bool is_plain = !g->is_video && g->ks == 1 && g->stride == 1 && !g->up;
     const nino_profile *p = nino_cl_profile(cl);
     const nino_split split = nino_sched_split(p, &c->d);
-    const nino_tile t =
-        split.parts > 1 ? split.tile
-                        : nino_sched_tile(n, g->n, nino_cl_compute_units(cl), p->tuning.gemm_tile);
+    const nino_tile t = split.parts > 1
+                            ? split.tile
+                            : nino_sched_tile(n, g->n, nino_cl_compute_units(cl),
+                                              p->tuning.gemm_tile, nino_sched_head(&c->d));
     out->file = "wmma";
     out->kernel = nino_cl_wmma_kernel(&t);
     out->group = (size_t) (t.waves_along * t.waves_across) * 32;
@@ -72,6 +73,7 @@ static void host_cut_product(const nino_cl *cl, const nino_op_call *c, const nin
     out->global[1] = (size_t) nino_ceil_div(g->n, t.columns);
     out->global[2] = (size_t) split.parts;
     out->parts = split.parts;
+    out->takes_heads = is_plain;
 }
 
 static void host_cut_skinny(const nino_cl_columns *w, const nino_cl_product *g, nino_cl_cut *out)
@@ -82,7 +84,8 @@ static void host_cut_skinny(const nino_cl_columns *w, const nino_cl_product *g, 
 static void host_cut_attention(const nino_cl *cl, const nino_op_desc *d, nino_cl_attention *out)
 {
     enum { ROWS = 64, GROUP = 128 };
-    if (nino_sched_attention(nino_cl_profile(cl), d).form != NINO_ATTN_FLASH) {
+    const nino_attn_layout l = nino_sched_attention(nino_cl_profile(cl), d);
+    if (l.form != NINO_ATTN_FLASH) {
         nino_cl_generic_schedule.cut_attention(cl, d, out);
         return;
     }
@@ -91,7 +94,9 @@ static void host_cut_attention(const nino_cl *cl, const nino_op_desc *d, nino_cl
                                 .group = GROUP,
                                 .most = ROWS,
                                 .rows = ROWS,
-                                .passes = 1 };
+                                .passes = 1,
+                                .parts = l.parts,
+                                .part_keys = l.part_keys };
 }
 
 const nino_cl_schedule NINO_CL_OWN(schedule) = {

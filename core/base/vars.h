@@ -100,6 +100,9 @@ typedef enum nino_setting_scope { // which settings files may set it (settings.h
     X(synchronization, "NINODES_SYNCHRONIZATION", NINO_SETTING_ANY, "rocm.synchronization", "",    \
       "true|false", "false",                                                                       \
       "Wait for the device after every op: slow, and what fails is the op that is named")          \
+    X(confined, "NINODES_CONFINED", NINO_SETTING_OWN, "worker.confined", "", "true|false", "true", \
+      "A worker can start no program but this and the driver's linker, and reach no network but "  \
+      "that of its --queue")                                                                       \
     X(assets, "NINODES_ASSETS", NINO_SETTING_NONE, "", "", "DIR", "",                              \
       "Folder of the test data (tests)")                                                           \
     X(capture, "ROCM_NINODES_DEBUG", NINO_SETTING_NONE, "", "", "N", "",                           \

@@ -10,7 +10,7 @@
 
 enum { PLAIN, TAPPED, VIDEO };
 #define F32_FEW 0.5   // of f32's peak: memory bounds it anyway
-enum { WARM_UP = 2 }; // steps of a tile's main loop that its first loads and its end cost
+enum { WARM_UP = 2 }; // steps of a main loop that its first loads and its end cost
 
 // clang-format off
 enum { F16 = NINO_F16, BF16 = NINO_BF16, F32 = NINO_F32, F8_E4M3 = NINO_F8_E4M3, F8_E5M2 = NINO_F8_E5M2,
@@ -66,9 +66,9 @@ static double filled(int64_t n, int64_t each)
 
 // A product in tiles, by the processor that has most of them to do.
 static double tiled(const nino_profile *p, int64_t rows, int64_t columns, int64_t depth,
-                    clocks_row want)
+                    int64_t head, clocks_row want)
 {
-    const nino_tile t = nino_sched_tile(rows, columns, p->units, p->tuning.gemm_tile);
+    const nino_tile t = nino_sched_tile(rows, columns, p->units, p->tuning.gemm_tile, head);
     const int64_t tiles = nino_ceil_div(rows, t.rows) * nino_ceil_div(columns, t.columns);
     const double steps = ceil((double) depth / 32);
     want.rows = t.rows;
@@ -117,7 +117,7 @@ static double product_share(const nino_profile *p, const nino_op_desc *d)
         return F32_FEW * p->peak_f32 / p->peak_f16;
     const nino_split split = nino_sched_split(p, d);
     return split.parts > 1 ? split_tiled(p, rows, d, &split, want)
-                           : tiled(p, rows, w->n, w->c * nino_op_taps(d), want);
+                           : tiled(p, rows, w->n, w->c * nino_op_taps(d), nino_sched_head(d), want);
 }
 
 static double attention_share(const nino_profile *p, const nino_op_desc *d)
@@ -134,19 +134,23 @@ static double attention_share(const nino_profile *p, const nino_op_desc *d)
     if (l.form == NINO_ATTN_STRIPES) {
         const int64_t rows = tq < l.rows ? tq : l.rows;
         want = (clocks_row){ .kind = PRODUCT, .act = want.act, .weight = want.act };
-        return 2 / (1 / tiled(p, rows, tk, depth, want) + 1 / tiled(p, rows, depth, l.keys, want));
+        return 2 / (1 / tiled(p, rows, tk, depth, 0, want) +
+                    1 / tiled(p, rows, depth, l.keys, 0, want));
     }
     if (l.form == NINO_ATTN_OWN) {
         want.kind = F32_ATTENTION;
         return share_of(&want);
     }
     want.kind = FLASH;
-    const int keys = depth <= 64 ? 64 : 32;
+    const int keys = nino_sched_attention_keys(depth);
+    const int64_t blocks = nino_ceil_div(tk, keys);
+    const int64_t each = l.part_keys / keys; // blocks of a part
     // Where later keys are hidden, the last blocks of every 64 queries are seen by some of them only.
     const double seen = (double) tk - (double) (tq - 1) / 2, done = seen + 32 + keys / 2.0;
     return share_of(&want) * filled(tq, 64) *
            (d->attr.is_causal ? seen / fmin((double) tk, done) : filled(tk, keys)) *
-           filled(depth, 16) * filled(nino_ceil_div(tq, 64) * planes, p->units);
+           filled(blocks, l.parts) * (double) each / (double) (each + WARM_UP) * filled(depth, 16) *
+           filled(nino_ceil_div(tq, 64) * planes * l.parts, p->units);
 }
 
 double nino_clocks_share(const nino_profile *p, const nino_op_desc *d)
@@ -166,9 +170,12 @@ double nino_clocks_more_bytes(const nino_profile *p, const nino_op_desc *d)
 {
     if (!p->units || !p->schedule->has_matrix || d->src_type[0] == NINO_F32)
         return 0;
-    if (d->op ==
-        NINO_OP_ATTENTION) { // scores: written, read twice, values in their place read again
-        const bool is_kept = nino_sched_attention(p, d).form == NINO_ATTN_STRIPES;
+    if (d->op == NINO_OP_ATTENTION) {
+        const nino_attn_layout l = nino_sched_attention(p, d);
+        if (l.parts > 1) // records, written and read
+            return 2.0 * (double) l.bytes;
+        const bool is_kept = l.form == NINO_ATTN_STRIPES;
+        // scores: written, read twice, values in their place read again
         return is_kept ? 16.0 * (double) (d->src[0].dim[0] * d->attr.heads * d->src[0].dim[1]) *
                              (double) d->src[1].dim[1]
                        : 0;

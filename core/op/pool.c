@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define ALIGN 256u
 #define MAX_SHARED_ARENA ((uint64_t) 1 << 30)
@@ -531,11 +532,26 @@ static nino_event state_event(const nino_pool *p, nino_mem_op op, uint64_t now,
                                 .owner_use = (uint32_t) (pool_get(&p->by_owner[owner]) / ALIGN) } };
 }
 
+// The lock is held while the driver makes a buffer, and a driver may hang: who only looks does not
+// wait for that.
+static bool pool_lock_soon(nino_pool *p)
+{
+    enum { NAP_NS = 1000000, NAPS = 1000 };
+    int i = 0;
+    while (pthread_mutex_trylock(&p->lock)) {
+        if (i++ == NAPS)
+            return false;
+        nanosleep(&(struct timespec){ .tv_nsec = NAP_NS }, NULL);
+    }
+    return true;
+}
+
 static size_t pool_describe(void *priv, nino_event *out, size_t max)
 {
     nino_pool *p = priv;
     size_t n = 0;
-    pthread_mutex_lock(&p->lock);
+    if (!pool_lock_soon(p))
+        return 0;
     const uint64_t now = nino_now_ns(); // events before this moment are older, later ones are not
     for (uint32_t a = 0; a < p->n_arenas && a < UINT16_MAX - 1; a++) {
         const arena *ar = &p->arenas[a];
