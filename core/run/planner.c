@@ -68,7 +68,6 @@ static void walked_add(walked *w, int n_nodes, uint64_t budget, const nino_choic
                        const nino_outcome *out, nino_status st)
 {
     const size_t n = (size_t) n_nodes, cap = w->cap ? 2 * w->cap : 64;
-    walk_made k = { .budget = budget, .st = st };
     if (w->n == w->cap) {
         walk_made *more = realloc(w->list, cap * sizeof(*more));
         if (!more)
@@ -76,16 +75,18 @@ static void walked_add(walked *w, int n_nodes, uint64_t budget, const nino_choic
         w->list = more;
         w->cap = cap;
     }
-    k.choice = malloc((n + 1) * sizeof(*k.choice));
-    k.out.node = malloc((n + 1) * sizeof(*k.out.node));
-    if (k.choice && k.out.node) {
-        memcpy(k.choice, choice, n * sizeof(*k.choice));
-        copy_outcome(&k.out, out, n_nodes);
-        w->list[w->n++] = k;
+    walk_made *k = &w->list[w->n];
+    *k = (walk_made){ .budget = budget, .st = st };
+    k->choice = malloc((n + 1) * sizeof(*k->choice));
+    k->out.node = malloc((n + 1) * sizeof(*k->out.node));
+    if (k->choice && k->out.node) {
+        memcpy(k->choice, choice, n * sizeof(*k->choice));
+        copy_outcome(&k->out, out, n_nodes);
+        w->n++;
         return;
     }
-    free(k.choice);
-    free(k.out.node);
+    free(k->choice);
+    free(k->out.node);
 }
 
 static void walked_release(walked *w)
