@@ -329,6 +329,7 @@ static nino_status search_budget(search *s, nino_error *err)
     nino_planned *p = s->p;
     s->walks = 0;
     p->cost = INFINITY;
+    // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): s->p is the caller's, which releases it
     const nino_status st = walk(s, s->budget, p->choice, err);
     if (st == NINO_OK) {
         p->cost = p->plain_cost = nino_planner_cost(s->w->profile, &s->out);
