@@ -223,6 +223,7 @@ static void close_outside(nino_ctx *ctx)
 
 static void close_inside(nino_ctx *ctx)
 {
+    nino_planned_release(&ctx->planned);
     nino_results_destroy(&ctx->results);
     nino_ctx_drop_kept(ctx);
     nino_backend_close(&ctx->backend);

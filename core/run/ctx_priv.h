@@ -2,6 +2,7 @@
 #pragma once
 #include "core/base/hash.h"
 #include "core/run/context.h"
+#include "core/run/planner.h"
 #include "core/file/model_paths.h"
 #include "core/event/sensor.h"
 #include "core/monitor/link/serve.h"
@@ -36,6 +37,8 @@ struct nino_ctx {
     char *cache_dir;          // as in nino_ctx_params
     nino_capture *capture;
     nino_backend *backend;
+    nino_planned planned; // the last run's, and what it was planned for
+    nino_hash planned_for;
     nino_results *results;
     char *temp_dir, *preview_path;
     nino_found *found;

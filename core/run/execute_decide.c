@@ -22,12 +22,22 @@ static void execute_decide_hash_text(nino_hasher *h, const char *s)
         nino_hasher_add(h, s, len);
 }
 
-static void hash_link(const run_state *rs, nino_hasher *h, nino_link l)
+static void hash_link(const run_state *rs, nino_hasher *h, nino_link l, bool is_shape)
 {
     const int32_t slot = l.node < 0 ? -1 : l.slot;
+    const node_state *s = l.node < 0 ? NULL : &rs->node[l.node];
     nino_hasher_add(h, &slot, sizeof(slot));
-    if (l.node >= 0)
-        nino_hasher_add(h, &rs->node[l.node].key, sizeof(nino_hash));
+    if (s)
+        nino_hasher_add(h, is_shape ? &s->shape : &s->key, sizeof(nino_hash));
+}
+
+// Whether a seed can only change numbers, never sizes: not of nodes that hand it on.
+static bool is_noise_only(const nino_node_def *d)
+{
+    bool yes = d->outputs && d->outputs[0].key;
+    for (int k = 0; yes && d->outputs[k].key; k++)
+        yes = d->outputs[k].type == NINO_PORT_LATENT || d->outputs[k].type == NINO_PORT_NOISE;
+    return yes;
 }
 
 // Values as they stand in the workflow.
@@ -45,9 +55,12 @@ static nino_status hash_json(const run_state *rs, nino_hasher *h, const nino_jso
 
 // Everything that decides what the node's result is: class, parameters that have an effect, files,
 // and the keys of its sources.
-static nino_status execute_decide_make_key(run_state *rs, int i, nino_error *err)
+// is_shape: of what a plan of it depends on, which seeds of noise are no part of.
+static nino_status execute_decide_make_key(run_state *rs, int i, bool is_shape, nino_error *err)
 {
     const nino_gnode *n = &rs->x->g->nodes[i];
+    nino_hash *out = is_shape ? &rs->node[i].shape : &rs->node[i].key;
+    const bool skips_seeds = is_shape && is_noise_only(n->def);
     nino_hasher *h = nino_hasher_create();
     if (!h)
         return nino_fail(err, NINO_ERR_NOMEM, n->id, "out of memory");
@@ -68,16 +81,16 @@ static nino_status execute_decide_make_key(run_state *rs, int i, nino_error *err
         execute_decide_hash_text(h, nino_ctx_output_dir(rs->x->ctx));
     if (n->given[0] && (n->given_key.lo || n->given_key.hi)) { // that alone decides
         nino_hasher_add(h, &n->given_key, sizeof(n->given_key));
-        rs->node[i].key = nino_hasher_finish(&h);
+        *out = nino_hasher_finish(&h);
         return NINO_OK;
     }
     const nino_param *p = n->def->params;
     for (int k = 0; p && p[k].key; k++) {
         const nino_default v = nino_param_load(&p[k], n->params);
         const bool is_text = p[k].type == NINO_STRING || p[k].type == NINO_FILE;
-        if (p[k].is_inert)
+        if (p[k].is_inert || (skips_seeds && p[k].type == NINO_SEED))
             continue;
-        hash_link(rs, h, n->param_links[k]);
+        hash_link(rs, h, n->param_links[k], is_shape);
         if (is_text)
             execute_decide_hash_text(h, v.s);
         else
@@ -85,7 +98,7 @@ static nino_status execute_decide_make_key(run_state *rs, int i, nino_error *err
     }
     const nino_json *inputs = nino_json_get(n->json, "inputs");
     for (int k = 0; n->def->inputs && n->def->inputs[k].key && !st; k++) {
-        hash_link(rs, h, n->ports[k]);
+        hash_link(rs, h, n->ports[k], is_shape);
         if (n->literals[k])
             st = hash_json(rs, h, nino_input_of(n->def, inputs, n->def->inputs[k].key), err);
     }
@@ -95,7 +108,7 @@ static nino_status execute_decide_make_key(run_state *rs, int i, nino_error *err
         st = n->def->ops->identity_extra(rs->x->ctx, inputs, h, err);
     if (n->def->ops->identity && !st)
         st = n->def->ops->identity(rs->x->ctx, n->params, h, err);
-    rs->node[i].key = nino_hasher_finish(&h);
+    *out = nino_hasher_finish(&h);
     return st;
 }
 
@@ -210,7 +223,7 @@ nino_status nino_exec_decide(run_state *rs, nino_error *err)
         s->n_out = count_outputs(g->nodes[i].def);
         s->is_volatile = is_volatile(rs, i);
         s->out = calloc((size_t) s->n_out + 1, sizeof(*s->out));
-        st = s->out ? execute_decide_make_key(rs, i, err)
+        st = s->out ? execute_decide_make_key(rs, i, false, err)
                     : nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
         if (st)
             nino_error_in_node(err, &g->nodes[i]);
@@ -228,6 +241,27 @@ nino_status nino_exec_decide(run_state *rs, nino_error *err)
             each_source(rs, i, g->nodes[i].decides_late ? count_use : count_need, count_need);
     }
     return st;
+}
+
+bool nino_exec_shape(run_state *rs, nino_hash *out)
+{
+    const nino_graph *g = rs->x->g;
+    nino_hasher *h = nino_hasher_create();
+    nino_status st = h ? NINO_OK : NINO_ERR_NOMEM;
+    for (int k = 0; k < g->n_order && !st; k++) {
+        node_state *s = &rs->node[g->order[k]];
+        const int32_t what = s->what;
+        if (s->what == NODE_CACHED)
+            s->shape = s->key; // what it is is known
+        else
+            st = execute_decide_make_key(rs, g->order[k], true, NULL);
+        if (st)
+            break;
+        nino_hasher_add(h, &what, sizeof(what));
+        nino_hasher_add(h, &s->shape, sizeof(s->shape));
+    }
+    *out = nino_hasher_finish(&h);
+    return st == NINO_OK;
 }
 
 // ---- nodes that decide late ------------------------------------------------------------------

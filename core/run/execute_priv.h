@@ -12,7 +12,7 @@ typedef enum plan_of_node {
 } plan_of_node;
 
 typedef struct node_state {
-    nino_hash key;
+    nino_hash key, shape; // of the result; of how it is planned
     plan_of_node what;
     nino_value **out;
     int n_out;
@@ -74,6 +74,8 @@ void nino_exec_late_begin(run_state *rs, int i);
 void nino_exec_late_takes(run_state *rs, int i);
 int nino_exec_late_end(run_state *rs, int k);
 nino_status nino_exec_decide(run_state *rs, nino_error *err);
+// Behind that: runs with the same one are planned alike. False: not known.
+bool nino_exec_shape(run_state *rs, nino_hash *out);
 
 // ---- share.c: runs that are parts
 // Whether node i, or one before it, is such that a batch may begin to be shared out there: then its

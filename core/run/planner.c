@@ -68,7 +68,6 @@ static void walked_add(walked *w, int n_nodes, uint64_t budget, const nino_choic
                        const nino_outcome *out, nino_status st)
 {
     const size_t n = (size_t) n_nodes, cap = w->cap ? 2 * w->cap : 64;
-    walk_made k = { .budget = budget, .st = st };
     if (w->n == w->cap) {
         walk_made *more = realloc(w->list, cap * sizeof(*more));
         if (!more)
@@ -76,16 +75,18 @@ static void walked_add(walked *w, int n_nodes, uint64_t budget, const nino_choic
         w->list = more;
         w->cap = cap;
     }
-    k.choice = malloc((n + 1) * sizeof(*k.choice));
-    k.out.node = malloc((n + 1) * sizeof(*k.out.node));
-    if (k.choice && k.out.node) {
-        memcpy(k.choice, choice, n * sizeof(*k.choice));
-        copy_outcome(&k.out, out, n_nodes);
-        w->list[w->n++] = k;
+    walk_made *k = &w->list[w->n];
+    *k = (walk_made){ .budget = budget, .st = st };
+    k->choice = malloc((n + 1) * sizeof(*k->choice));
+    k->out.node = malloc((n + 1) * sizeof(*k->out.node));
+    if (k->choice && k->out.node) {
+        memcpy(k->choice, choice, n * sizeof(*k->choice));
+        copy_outcome(&k->out, out, n_nodes);
+        w->n++;
         return;
     }
-    free(k.choice);
-    free(k.out.node);
+    free(k->choice);
+    free(k->out.node);
 }
 
 static void walked_release(walked *w)
@@ -328,6 +329,7 @@ static nino_status search_budget(search *s, nino_error *err)
     nino_planned *p = s->p;
     s->walks = 0;
     p->cost = INFINITY;
+    // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): s->p is the caller's, which releases it
     const nino_status st = walk(s, s->budget, p->choice, err);
     if (st == NINO_OK) {
         p->cost = p->plain_cost = nino_planner_cost(s->w->profile, &s->out);
@@ -525,6 +527,23 @@ nino_status nino_planner_choose(const nino_walker *w, uint64_t budget, nino_plan
     if (st)
         nino_planned_release(out);
     return st;
+}
+
+bool nino_planned_copy(nino_planned *to, const nino_planned *from)
+{
+    const size_t n = (size_t) from->n_nodes;
+    nino_planned copy;
+    if (!planned_init(&copy, from->n_nodes))
+        return false;
+    nino_planned all = *from; // but what it owns
+    all.choice = copy.choice;
+    all.free_load = copy.free_load;
+    all.best.node = copy.best.node;
+    memcpy(all.choice, from->choice, n * sizeof(*all.choice));
+    memcpy(all.free_load, from->free_load, n * sizeof(*all.free_load));
+    memcpy(all.best.node, from->best.node, n * sizeof(*all.best.node));
+    *to = all;
+    return true;
 }
 
 void nino_planned_release(nino_planned *p)

@@ -58,6 +58,8 @@ double nino_planner_cost(const nino_profile *p, const nino_outcome *o);
 nino_status nino_planner_choose(const nino_walker *w, uint64_t budget, nino_planned *out,
                                 nino_error *err);
 void nino_planned_release(nino_planned *p);
+bool nino_planned_copy(nino_planned *to,
+                       const nino_planned *from); // *to is released; false: no memory
 bool nino_planned_changes(const nino_planned *p); // something was chosen
 // One line each: what was chosen for the node, and why; false: nothing.
 bool nino_planner_what(const nino_planned *p, int node, char *text, size_t size);

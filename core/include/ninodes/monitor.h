@@ -294,7 +294,7 @@ typedef struct nino_event {
             // Predicted of the whole run, weights included: as chosen, as it would be without
             // choosing, and without a budget (0: the same).
             double seconds, unchosen, unlimited;
-            // Ways that were compared.
+            // Ways that were compared; 0: planned like the run before.
             uint32_t walks;
         } choice;
         uint64_t lost;
