@@ -158,7 +158,7 @@ lib_LIBS := $(core_LIBS) $(if $(filter 1,$(CL)),-lnettle)
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 
-.PHONY: all doc docs abi lint-abi pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-unit check-performance check-integration check-regression check-bugs list-tests check-tsan check-races check-valgrind check-memory check-headers coverage coverage-run fuzz fuzz-run tests bench bench-all lint format install uninstall stage FORCE shots plans phases clocks tiles clean deps deps-check deps-long deps-lint deps-bench demo
+.PHONY: all doc docs abi lint-abi pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-unit check-performance check-integration check-regression check-bugs list-tests check-tsan check-races check-valgrind check-memory check-headers coverage coverage-run fuzz fuzz-run tests bench bench-all lint format install uninstall stage FORCE shots plans phases clocks tuned tiles clean deps deps-check deps-long deps-lint deps-bench demo
 .DELETE_ON_ERROR:
 .SECONDARY:
 .DEFAULT_GOAL := all
@@ -198,6 +198,7 @@ $(B)/%.o: %.c
 $(B)/cl/kernels.o: $(wildcard cl/kernels/*.cl)
 $(foreach d,$(schedule_DIRS),$(eval $(B)/$(d)/host.o: $(wildcard $(d)/*.cl)))
 $(B)/core/op/profile_data.o: $(wildcard data/devices/*.json)
+$(B)/core/harness/tune_shipped.o: $(wildcard data/tune/*.json)
 $(B)/core/media/label.o: data/labels/sans.png
 $(B)/core/serve/user.o: data/serve/page.html
 $(B)/core/node/table/known.o: data/known_classes.txt
@@ -448,6 +449,10 @@ clocks: $(B)/tests/unit/run/real_programs
 	$(Q)$< --print $(B)/gate-programs.txt
 	$(Q)B=$(B) python3 tests/gate/gfx1151.py --programs $(B)/gate-programs.txt --write
 
+# The tuning that is shipped for gfx1151, by the same costs.
+tuned: $(B)/tests/unit/harness/tuned
+	$(Q)$< --print $(B)/tuned.json && cp $(B)/tuned.json data/tune/gfx1151.json
+
 # What the phases of optimisation give on this machine's device, up to 40 minutes; it has to be quiet.
 phases: all
 	$(Q)$(B)/ninodes bench suite --output $(B)/phases --report $(B)/PHASES.md && cp $(B)/PHASES.md bench/results/PHASES.md
@@ -520,6 +525,7 @@ stage: all
 	install -m 644 $(header_SRC) $(STAGE)$(INCLUDEDIR)/ninodes
 	printf '%s\n' $(pc_LINES) > $(STAGE)$(LIBDIR)/pkgconfig/ninodes.pc
 	install -m 644 $(wildcard data/devices/*.json) $(STAGE)$(DATADIR)/ninodes/devices
+	install -D -m 644 -t $(STAGE)$(DATADIR)/ninodes/tune $(wildcard data/tune/*.json)
 	$(if $(gui_SRC),for d in applications metainfo mime/packages icons/hicolor/scalable/apps; do install -d $(STAGE)$(DATADIR)/$$d; done)
 	$(if $(gui_SRC),install -m 644 data/desktop/org.ninodes.Studio.desktop $(STAGE)$(DATADIR)/applications)
 	$(if $(gui_SRC),install -m 644 data/desktop/org.ninodes.Studio.metainfo.xml $(STAGE)$(DATADIR)/metainfo)

@@ -327,6 +327,10 @@ nino_backend *nino_cl_open(const nino_cl_device *dev, const nino_ctx_params *par
     cl->be.log = &cl->log;
     cl->be.profile = profile;
     nino_ceilings_apply(params ? params->cache_dir : NULL, &dev->info, &cl->be.profile);
+    if (nino_tuning_ship(&cl->be.profile, err)) {
+        close_backend(&cl->be);
+        return NULL;
+    }
     nino_tuning_apply(params ? params->cache_dir : NULL, &dev->info, &cl->be.profile);
     cl->be.profile.has_blas = nino_blas.load();
     const bool is_param = params && params->gemm && *params->gemm;

@@ -177,6 +177,12 @@ nino_attn_layout nino_sched_attention(const nino_profile *p, const nino_op_desc 
     return l;
 }
 
+int nino_sched_keys(const nino_profile *p, int64_t depth)
+{
+    const int keys = depth <= 64 ? 64 : 32, most = p->tuning.flash_keys;
+    return most && most < keys ? most : keys;
+}
+
 // Beyond some rows a weight is better expanded once: decoding it as it is multiplied reads the
 // inputs too often.
 static bool decodes(const nino_profile *p, const nino_op_desc *d)
@@ -290,13 +296,28 @@ static double tile_turns(const nino_tile *t, int64_t rows, int64_t columns, int 
     return (double) nino_ceil_div(n, units ? units : 1);
 }
 
-nino_tile nino_sched_tile(int64_t rows, int64_t columns, unsigned units, int largest)
+// The same for one call, by what decoding its weight costs, where the clock model is to tell.
+static double call_clocks(const nino_profile *p, const nino_op_desc *d, const nino_tile *t)
+{
+    if (p->tuning.gemm_costs != NINO_COSTS_CLOCKS || !p->units)
+        return step_clocks(t);
+    return t->rows / 16.0 * (t->columns / 16.0) * 2 * 32 / 4 / nino_clocks_loop(p, d, t);
+}
+
+// Of those that are tried.
+static int first_tile(const nino_profile *p)
+{
+    return p->tuning.gemm_tile > 0 ? p->tuning.gemm_tile - 1 : 0;
+}
+
+nino_tile nino_sched_tile(const nino_profile *p, const nino_op_desc *d, int64_t rows,
+                          int64_t columns, unsigned units)
 {
     double least = INFINITY;
     nino_tile best = sched_tiles[N_TILES - 1];
-    for (int i = largest > 0 ? largest - 1 : 0; i < N_TILES; i++) {
+    for (int i = first_tile(p); i < N_TILES; i++) {
         const nino_tile *t = &sched_tiles[i];
-        const double cost = tile_turns(t, rows, columns, 1, units) * step_clocks(t);
+        const double cost = tile_turns(t, rows, columns, 1, units) * call_clocks(p, d, t);
         if (cost < least) {
             least = cost;
             best = *t;
@@ -325,37 +346,64 @@ static bool can_split(const nino_profile *p, const nino_op_desc *d)
 
 // Turns of a tile's main loop that its first loads and its end cost.
 #define WARM_UP 2
-// Sums are worth their detour from there on.
+// Sums are worth their detour from there on, where costs are alike for all weights.
 #define SPLIT_GAIN 0.9
+
+// Bytes that a call's whole moves, of which it may be some rows: the weight is the same.
+static double bytes_of_whole(const nino_op_desc *d)
+{
+    const int64_t own = nino_shape_count(&d->dst) / d->weight->n;
+    double rows = (double) nino_shape_count(&d->dst) * (double) nino_dtype_size(d->src_type[0]);
+    for (int i = 0; i < d->n_src; i++)
+        rows += (double) nino_shape_count(&d->src[i]) * (double) nino_dtype_size(d->src_type[i]);
+    const double times = (double) nino_op_rows_of_whole(d, own) / (double) own;
+    return fmax(nino_ops[d->op].bytes(d) - rows, 0) + rows * times;
+}
+
+// Seconds of a product in `parts` of which the fullest processor has so many clocks' work. With
+// costs by the clock model these are those of nino_sched_seconds().
+static double split_seconds(const nino_profile *p, const nino_op_desc *d, int parts, double clocks)
+{
+    enum { FLOPS_A_CLOCK = 1024 }; // of a processor's four SIMDs
+    const bool is_known = p->tuning.gemm_costs == NINO_COSTS_CLOCKS;
+    const double clock = p->peak_f16 / (p->units * (double) FLOPS_A_CLOCK);
+    const int64_t n = d->weight->n, own = nino_shape_count(&d->dst) / n;
+    const double sums = (double) (parts * nino_op_rows_of_whole(d, own) * n) * 4;
+    double s = clocks / clock;
+    if (is_known)
+        s = fmax(s / (p->efficiency_gemm > 0 ? p->efficiency_gemm : 1),
+                 bytes_of_whole(d) / p->bandwidth);
+    if (parts > 1) // written and read again by a second launch
+        s = (s + 2 * sums / p->bandwidth + p->launch_s) / (is_known ? 1 : SPLIT_GAIN);
+    return s;
+}
 
 nino_split nino_sched_split(const nino_profile *p, const nino_op_desc *d)
 {
-    static const int parts[] = { 1, 2, 3, 4, 6, 8 };
-    enum { LEAST_STEPS = 8, FLOPS_A_CLOCK = 1024 }; // of a processor's four SIMDs
+    static const int parts[] = { 1, 2, 3, 4, 5, 6, 8, 10, 12, 16 };
+    enum { LEAST_STEPS = 8 };
     nino_split best = { .parts = 1 };
     double least = INFINITY;
     if (!can_split(p, d))
         return best;
     const int64_t n = d->weight->n, own = nino_shape_count(&d->dst) / n;
     const int64_t rows = nino_op_rows_of_whole(d, own);
-    const double clock = p->peak_f16 / (p->units * (double) FLOPS_A_CLOCK);
     const double steps = ceil((double) (d->weight->c * nino_op_taps(d)) / 32);
-    const int largest = p->tuning.gemm_tile;
-    for (int i = largest > 0 ? largest - 1 : 0; i < N_TILES; i++)
-        for (size_t k = 0; k < sizeof(parts) / sizeof(parts[0]); k++) {
-            const nino_tile *t = &sched_tiles[i];
+    const int most = p->tuning.gemm_split ? p->tuning.gemm_split : NINO_STANDARD_GEMM_SPLIT;
+    for (int i = first_tile(p); i < N_TILES; i++) {
+        const nino_tile *t = &sched_tiles[i];
+        const double step = call_clocks(p, d, t);
+        for (size_t k = 0; k < sizeof(parts) / sizeof(parts[0]) && parts[k] <= most; k++) {
             const double each = ceil(steps / parts[k]);
-            const double sums = (double) (parts[k] * rows * n) * 4;
-            double cost = tile_turns(t, rows, n, parts[k], p->units) * (each + WARM_UP) *
-                          step_clocks(t) / clock;
-            if (parts[k] > 1) // written and read again by a second launch
-                cost = (cost + 2 * sums / p->bandwidth + p->launch_s) / SPLIT_GAIN;
+            const double turns = tile_turns(t, rows, n, parts[k], p->units) * (each + WARM_UP);
+            const double cost = split_seconds(p, d, parts[k], turns * step);
             if ((parts[k] > 1 && each < LEAST_STEPS) || cost >= least)
                 continue;
             least = cost;
             best = (nino_split){ *t, parts[k],
                                  parts[k] > 1 ? align256((uint64_t) (parts[k] * own * n) * 4) : 0 };
         }
+    }
     return best;
 }
 
@@ -397,7 +445,9 @@ double nino_sched_seconds(const nino_profile *p, const nino_op_desc *d, double f
     efficiency *= nino_clocks_share(p, d);
     const double compute = efficiency > 0 ? flops * own / (peak * efficiency) : 0;
     const double between = p->bandwidth > 0 ? nino_clocks_more_bytes(p, d) / p->bandwidth : 0;
-    return fmax(compute, p->bandwidth > 0 ? bytes / p->bandwidth : 0) + between + p->launch_s;
+    const int launches = d->weight && nino_sched_split(p, d).parts > 1 ? 2 : 1;
+    return fmax(compute, p->bandwidth > 0 ? bytes / p->bandwidth : 0) + between +
+           launches * p->launch_s;
 }
 
 int64_t nino_sched_pieces(double seconds, int64_t groups, unsigned compute_units)

@@ -238,7 +238,7 @@ nino_scheme *nino_scheme_create(nino_ctx *ctx, nino_graph *g, const char *profil
     x.switched = nino_options_switched(&settings->o);
     if (own_device)
         w.prof = nino_ctx_backend(ctx)->profile;
-    else if ((st = nino_profile_load(profile, &w.prof, &e)))
+    else if ((st = nino_profile_load(profile, &w.prof, &e)) || (st = nino_tuning_ship(&w.prof, &e)))
         goto end;
     w.prof.gemm = nino_ctx_backend(ctx)->profile.gemm; // as asked for, wherever it is to run
     w.prof.has_blas = nino_ctx_backend(ctx)->profile.has_blas;
