@@ -59,9 +59,9 @@ static const nino_check_case latent = { .op = NINO_OP_CONV2D,
 #define HEADS(t, h, d)                                                                             \
     {                                                                                              \
         .op = NINO_OP_ATTENTION, .attr.heads = h, .src = {                                         \
-            { 1, t, (h) * (d) },                                                                   \
-            { 1, t, (h) * (d) },                                                                   \
-            { 1, t, (h) * (d) }                                                                    \
+            { 1, t, (int64_t) (h) * (d) },                                                         \
+            { 1, t, (int64_t) (h) * (d) },                                                         \
+            { 1, t, (int64_t) (h) * (d) }                                                          \
         }                                                                                          \
     }
 static const nino_check_case narrow_heads = HEADS(4096, 10, 64);
