@@ -79,11 +79,11 @@ static void check_objects(checkup *c, const nino_device_info *d)
     size_t fit = 0;
     const size_t n = nino_device_objects(d, &fit);
     if (n)
-        tell(c, "kernels", fit == n ? GOOD : NOTE, EXIT_OK,
+        tell(c, "compiled", fit == n ? GOOD : NOTE, EXIT_OK,
              "make code-objects and make install of this version",
              "%zu of %zu compiled programs for %s fit this version", fit, n, d->name);
     else if (!strncmp(d->name, "gfx", 3))
-        tell(c, "kernels", NOTE, EXIT_OK, "make code-objects before make install",
+        tell(c, "compiled", NOTE, EXIT_OK, "make code-objects before make install",
              "no compiled programs for %s: each is compiled at its first use", d->name);
 }
 
