@@ -378,6 +378,8 @@ static double split_seconds(const nino_profile *p, const nino_op_desc *d, int pa
     return s;
 }
 
+// All tiles are split alike: to split only those of the last wave, in a launch of its own, would save 0.1 % on average
+// and 6 % at most by this model, of 3000 shapes, since another tile mostly fills that wave.
 nino_split nino_sched_split(const nino_profile *p, const nino_op_desc *d)
 {
     static const int parts[] = { 1, 2, 3, 4, 5, 6, 8, 10, 12, 16 };
