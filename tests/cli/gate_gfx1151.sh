@@ -13,6 +13,12 @@ if [ -x "$B/tests/unit/cl/code" ]; then
     tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
     mkdir "$tmp/one" && "$B/tests/unit/run/real_programs" --print "$tmp/generic" generic-gpu >/dev/null || exit 1
     "$B/tests/unit/cl/code" --objects "$tmp" "$list" "$tmp/generic" || exit 1
+    if [ -n "$NINODES_TEST_LONG" ]; then # the calls that are to tell right objects from wrong ones
+        for s in wmma:gfx1151 generic:gfx1200; do
+            awk -F'\t' -v t="${s#*:}" '$1 == t { print $7 }' "$tmp/index" | tr '|' '\n' | grep . | sort -u |
+                "$B/tests/unit/cl/code" --calls "${s%:*}" || exit 1
+        done
+    fi
     # One program for each kind of GPU: `make code-objects` compiles all of them.
     awk -F'\t' '!seen[$1]++' "$tmp/index" >"$tmp/one/index" && cp "$tmp"/*.cl "$tmp/one" || exit 1
     python3 tests/gate/code_objects.py "$tmp/one" "$tmp/code"

@@ -121,9 +121,12 @@ static inline void objects_try_products(objects *o, nino_dtype type, nino_dtype 
         int64_t t, h, w, n;
     } clips[] = { { 3, 5, 7, 72 },  { 2, 32, 64, 384 }, { 3, 64, 64, 64 },
                   { 3, 9, 11, 12 }, { 3, 9, 11, 5 },    { 3, 5, 7, 70 } };
+    static const struct {
+        int64_t h, w, n;
+    } images[] = { { 5, 7, 72 }, { 32, 32, 1536 }, { 96, 128, 64 } };
     const bool is_block = nino_dtype_is_block(weight);
     for (int k = 0; k < (is_block ? 1 : 2); k++) {
-        const int64_t c = is_block ? 256 : k ? 19 : 16, few = is_block ? 256 : k ? 3 : 4;
+        const int64_t c = is_block ? 256 : k ? 19 : 16, few = is_block ? 256 : k ? 3 : 8;
         for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
             nino_check_case linear = { .op = NINO_OP_LINEAR,
                                        .src = { { shapes[i].rows, c } },
@@ -131,11 +134,15 @@ static inline void objects_try_products(objects *o, nino_dtype type, nino_dtype 
                                        .bias = true,
                                        .weight = weight };
             objects_try(o, &linear, type);
-            linear.op = NINO_OP_CONV2D;
-            linear.attr.kernel = 3;
-            linear.attr.stride = 1;
-            memcpy(linear.src[0], (const int64_t[]){ 1, 5, 7, few }, sizeof(int64_t[4]));
-            objects_try(o, &linear, type);
+        }
+        for (size_t i = 0; i < (is_block ? 1 : sizeof(images) / sizeof(images[0])); i++) {
+            nino_check_case image = { .op = NINO_OP_CONV2D,
+                                      .attr = { .kernel = 3, .stride = 1 },
+                                      .src = { { 1, images[i].h, images[i].w, few } },
+                                      .n = images[i].n,
+                                      .bias = true,
+                                      .weight = weight };
+            objects_try(o, &image, type);
         }
         for (size_t i = 0; i < sizeof(clips) / sizeof(clips[0]); i++) {
             nino_check_case clip = {

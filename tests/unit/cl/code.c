@@ -1,7 +1,7 @@
 // Code objects that are shipped (cl/code.c): found, checked, used and refused. There is no AMD GPU here: the device is
 // PoCL's under the name of one, and its own binaries are the objects. With --objects DIR LIST LIST (programs of
 // gfx1151, of a GPU that nobody has described) what `make code-objects` needs is written to DIR; with --count DIR
-// the files that it has put into DIR/code are read.
+// the files that it has put into DIR/code are read; with --calls SCHEDULE the calls of stdin are made here.
 #include "core/base/file.h"
 #include "tests/cl.h"
 #include "tests/gate/objects.h"
@@ -339,10 +339,40 @@ static int count_files(const char *dir)
     return wrong;
 }
 
+// Calls from stdin, by this device's kernels in the form of that schedule: those of a right object must be right.
+static int try_calls(const char *schedule)
+{
+    nino_backend *be = nino_cl_open(test_cl_device(), NULL, NULL, &err);
+    nino_backend *ref = be ? nino_ref_open(0, NULL, &err) : NULL;
+    char line[NINO_CALL_TEXT + 2];
+    int n = 0, wrong = 0;
+    CHECK_OK(ref ? NINO_OK : err.code, err);
+    CHECK_OK(nino_sched_find(schedule, "", &be->profile.schedule, &err), err);
+    while (fgets(line, sizeof(line), stdin)) {
+        nino_check_case c;
+        nino_check_result r;
+        nino_dtype type;
+        line[strcspn(line, "\n")] = 0;
+        CHECK_OK(nino_call_read(line, &c, &type, &err), err);
+        c.only_bench = false;
+        nino_check_run(be, ref, &c, type, -1, 1, false, &r);
+        if (!r.ok)
+            printf("%s: nmse %g, allowed %g: %s\n", line, r.nmse, r.tol, r.note);
+        wrong += !r.ok;
+        n++;
+    }
+    printf("%s: %d calls, %d wrong\n", schedule, n, wrong);
+    nino_backend_close(&be);
+    nino_backend_close(&ref);
+    return wrong || !n;
+}
+
 int main(int argc, char **argv)
 {
     if (argc == 3 && !strcmp(argv[1], "--count"))
         return count_files(argv[2]);
+    if (argc == 3 && !strcmp(argv[1], "--calls"))
+        return try_calls(argv[2]);
     if (argc == 5 && !strcmp(argv[1], "--objects"))
         return write_sources(argv[2], argv[3], argv[4]);
     char folder[100];
