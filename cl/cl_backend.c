@@ -286,6 +286,7 @@ static nino_status open_queue(nino_cl *cl, nino_error *err)
     cl->queue.first_s = NINO_CL_FIRST_S;
     cl->queue.handle =
         OCL_NEW(e, clCreateCommandQueue, cl->context, cl->dev->id, CL_QUEUE_PROFILING_ENABLE);
+    cl->queue.is_timed = true;
     return cl->queue.handle ? NINO_OK : nino_cl_fail(cl, e, "clCreateCommandQueue", err);
 }
 

@@ -1,4 +1,4 @@
-// ATTENTION and SOFTMAX: launches of the schedules' attn.cl.
+// ATTENTION and SOFTMAX: launches of the schedules' kernels.
 #include "cl/cl_schedule.h"
 #include "core/base/error.h"
 #include "core/base/size.h"
@@ -60,6 +60,7 @@ static nino_status launch_attention(nino_cl *cl, const nino_op_call *c, const at
                                     int64_t count, const char *defs, nino_error *err)
 {
     const nino_op_desc *d = &c->d;
+    const bool is_split = a->cut.parts > 1;
     const nino_cl_arg args[] = { A_INT(a->first),
                                  A_BUF(&c->src[0]->mem, a->elem),
                                  A_BUF(a->keys, a->key_elem),
@@ -75,15 +76,31 @@ static nino_status launch_attention(nino_cl *cl, const nino_op_call *c, const at
                                  A_INT(a->bias_q),
                                  A_INT(nino_op_kv_heads(d)),
                                  A_INT(nino_op_first_sight(d)),
-                                 A_INT(a->cut.rows) }; // the last: where takes_rows
-    const size_t global[] = { (size_t) count * a->cut.group };
+                                 A_INT(a->cut.parts ? a->cut.part_keys : a->cut.rows),
+                                 A_BUF(is_split ? &c->workspace : NULL, 4) };
+    const int n_args = NINO_CL_COUNT(args) - (a->cut.parts ? 0 : a->cut.takes_rows ? 1 : 2);
+    const size_t global[] = { (size_t) count * a->cut.group,
+                              (size_t) (is_split ? a->cut.parts : 1) };
     const double share = (double) count / (double) a->blocks;
     const double bytes = nino_cl_attention_bytes(d, a->blocks, a->cut.passes, a->key_elem);
     const nino_cl_what what = {
         .d = d, .is_main = true, .share = share, .requested = bytes * share
     };
-    return nino_cl_launch(cl, a->cut.file, a->cut.kernel, defs, &what, 1, global, NULL, args,
-                          NINO_CL_COUNT(args) - !a->cut.takes_rows, err);
+    return nino_cl_launch(cl, a->cut.file, a->cut.kernel, defs, &what, 1 + is_split, global, NULL,
+                          args, n_args, err);
+}
+
+// Makes one result of what the parts of the keys have left in the workspace.
+static nino_status combine_parts(nino_cl *cl, const nino_op_call *c, const attention *a,
+                                 const char *defs, nino_error *err)
+{
+    const int64_t rows = c->d.src[0].dim[0] * a->tq * a->heads;
+    const nino_cl_arg args[] = { A_BUF(&c->workspace, 4), A_BUF(&c->dst->mem, a->elem),
+                                 A_INT(a->cut.parts), A_U64((uint64_t) rows) };
+    const size_t global[] = { nino_cl_items(cl, (uint64_t) (rows * (a->depth / 8))) };
+    const nino_cl_what what = { .d = &c->d };
+    return nino_cl_launch(cl, a->cut.file, "combine_parts", defs, &what, 1, global, NULL, args,
+                          NINO_CL_COUNT(args), err);
 }
 
 static nino_status run_attention(nino_cl *cl, const nino_op_call *c, nino_error *err)
@@ -109,6 +126,8 @@ static nino_status run_attention(nino_cl *cl, const nino_op_call *c, nino_error 
         st = launch_attention(cl, c, &a, end - a.first, defs, err);
         a.first = end;
     }
+    if (!st && a.cut.parts > 1)
+        st = combine_parts(cl, c, &a, defs, err);
     return st;
 }
 

@@ -114,6 +114,10 @@ typedef struct launch {
     nino_cl_cut cut;
     nino_act act;
     int has;
+    // Of a linear layer with heads.
+    const nino_block *norm, *table;
+    int64_t depth, positions;
+    float eps;
 } launch;
 
 typedef struct arguments {
@@ -163,6 +167,9 @@ static arguments gemm_arguments(const launch *l)
     if (g->is_video)
         ADD(&a, A_BUF(l->o.earlier, l->o.elem), A_INT(g->earlier), A_INT(g->pad_t),
             A_INT(g->stride_t), A_INT(g->first_tap));
+    if (l->cut.takes_heads)
+        ADD(&a, A_BUF(l->norm, 4), A_BUF(l->table, 4), A_INT(l->depth), A_INT(l->positions),
+            A_F32(l->eps));
     ADD(&a, A_INT(l->act), A_INT(l->has));
     return a;
 }
@@ -199,6 +206,16 @@ static launch op_gemm_launch_of(const nino_op_call *c, const nino_cl_columns *w)
     l.g.n = w->n;
     l.act = c->d.attr.act;
     l.has = nino_cl_product_has(c);
+    l.positions = 1;
+    if (c->norm) { // cl/kernels/common.cl
+        enum { HAS_HEADS = 32, HAS_TABLE = 64 };
+        l.norm = &c->norm->mem;
+        l.table = c->d.n_src > 1 ? &c->src[1]->mem : NULL;
+        l.has |= HAS_HEADS | (l.table ? HAS_TABLE : 0);
+        l.depth = nino_sched_head(&c->d);
+        l.positions = l.table ? c->d.src[1].dim[0] : 1;
+        l.eps = c->d.attr.eps;
+    }
     return l;
 }
 

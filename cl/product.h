@@ -34,7 +34,8 @@ typedef struct nino_cl_cut {
         w_row;    // values from a row to the next, for kernels that want them in place of h, w; 0
     size_t group; // work-items of a work-group: the schedule's, where that says no other
     size_t global[3];
-    int parts; // above 1: of the channels (nino_split), global[2] is that
+    int parts;        // above 1: of the channels (nino_split), global[2] is that
+    bool takes_heads; // the kernel can do what follows a product of heads
 } nino_cl_cut;
 // Adds options.
 __attribute__((format(printf, 2, 3))) void nino_cl_cut_define(nino_cl_cut *k, const char *fmt, ...);

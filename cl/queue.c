@@ -47,18 +47,27 @@ typedef struct stand {
     bool is_first_built; // the one whose turn it is may be being compiled
 } stand;
 
+// Of the command that would be number i of the ring; false: it has ended.
+static bool stands(cl_event event, unsigned i, bool is_first, stand *out)
+{
+    cl_int state = CL_QUEUED;
+    const cl_int e = nino_ocl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS,
+                                             sizeof(state), &state, NULL);
+    *out = (stand){ 4 * i + 1 + (unsigned) (CL_QUEUED - state), is_first && state > CL_RUNNING };
+    return e || state != CL_COMPLETE;
+}
+
 static stand look(nino_cl *cl)
 {
-    nino_cl_queue *q = &cl->queue;
+    const nino_cl_queue *q = &cl->queue;
+    stand at;
     for (unsigned i = q->head; i != q->tail; i++) {
         const nino_cl_pending *p = &q->ring[i % NINO_CL_PENDING];
-        cl_int state = CL_QUEUED;
-        if (nino_ocl.clGetEventInfo(p->event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(state),
-                                    &state, NULL) ||
-            state != CL_COMPLETE)
-            return (stand){ 4 * i + 1 + (unsigned) (CL_QUEUED - state),
-                            p->is_first && state > CL_RUNNING };
+        if (stands(p->event, i, p->is_first, &at))
+            return at;
     }
+    if (q->starting && stands(q->starting->handle, q->tail, q->starting->is_first, &at))
+        return at;
     return (stand){ 4 * q->tail + 1, false };
 }
 
@@ -128,21 +137,44 @@ static uint32_t clip_us(uint64_t from, uint64_t to)
     return us > UINT32_MAX ? UINT32_MAX : (uint32_t) us;
 }
 
-// How much longer than predicted the commands up to this one took. Worse news count at once, better
-// ones by and by.
+// How much longer than predicted commands took. Worse news count at once, better ones by and by.
+static void learn_ratio(nino_cl_queue *q, double took, double predicted)
+{
+    const double ratio = took / predicted, weight = ratio > q->slowdown ? 0.5 : 0.1;
+    if (predicted <= 1e-3 || took <= 0)
+        return;
+    q->slowdown += weight * (fmin(ratio, most_slowdown) - q->slowdown);
+    q->slowdown = fmax(q->slowdown, 1);
+}
+
+// From the times of the commands up to this one.
 static void learn_speed(nino_cl_queue *q, const nino_cl_pending *p, uint64_t start, uint64_t end)
 {
     uint64_t from = p->n_commands > 1 ? p->begin_ns - (uint64_t) q->offset_ns : start;
     if (q->end_clock > from) // the device was busy with what came before
         from = q->end_clock;
-    if (p->seconds > 1e-3 && end > from) {
-        const double ratio = (double) (end - from) * 1e-9 / p->seconds;
-        const double weight = ratio > q->slowdown ? 0.5 : 0.1;
-        q->slowdown += weight * (fmin(ratio, most_slowdown) - q->slowdown);
-        q->slowdown = fmax(q->slowdown, 1);
-    }
+    learn_ratio(q, end > from ? (double) (end - from) * 1e-9 : 0, p->seconds);
     if (end > q->end_clock)
         q->end_clock = end;
+}
+
+// Without times, from the wait for commands that began to be enqueued at `from`: only where there was one, else
+// nobody knows how long ago they ended.
+static void learn_wait(nino_cl_queue *q, uint64_t from, bool has_waited, double predicted)
+{
+    const uint64_t now = nino_now_ns();
+    from = q->end_ns > from ? q->end_ns : from;
+    if (has_waited)
+        learn_ratio(q, now > from ? (double) (now - from) * 1e-9 : 0, predicted);
+    q->end_ns = now;
+}
+
+static bool is_complete(cl_event event)
+{
+    cl_int state = CL_QUEUED;
+    const cl_int e = nino_ocl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS,
+                                             sizeof(state), &state, NULL);
+    return e || state <= CL_COMPLETE;
 }
 
 // Takes the times of a command that has ended.
@@ -193,9 +225,9 @@ static void queue_forget(nino_cl *cl, bool has_ended)
 {
     nino_cl_queue *q = &cl->queue;
     nino_cl_pending *p = queue_oldest(q);
-    if (has_ended)
+    if (has_ended && q->is_timed)
         take_times(q, p, cl->be.watch);
-    else if (cl->dev->is_host) // it may still read p->host
+    else if (!has_ended && cl->dev->is_host) // it may still read p->host
         nino_ocl.clWaitForEvents(1, &p->event);
     if (!cl->is_lost || cl->dev->is_host) {
         nino_ocl.clReleaseEvent(p->event);
@@ -220,6 +252,8 @@ static nino_status retire(nino_cl *cl, nino_error *err)
     nino_cl_queue *q = &cl->queue;
     nino_status st = NINO_OK;
     const nino_cl_pending *last = &q->ring[q->head % NINO_CL_PENDING];
+    const uint64_t begin_ns = last->begin_ns;
+    bool has_waited = false;
     double seconds = 0;
     int commands = 0;
     size_t n = 0;
@@ -231,10 +265,14 @@ static nino_status retire(nino_cl *cl, nino_error *err)
     }
     if (cl->is_lost)
         st = nino_fail_kind(err, NINO_ERR_DEVICE, "lost", cl->dev->info.name, "the device is lost");
-    else if (!q->n_unflushed || !(st = queue_flush(cl, err)))
+    else if (!q->n_unflushed || !(st = queue_flush(cl, err))) {
+        has_waited = !q->is_timed && !is_complete(last->event);
         st = wait_event(cl, last->event, CL_COMPLETE, seconds, err);
+    }
     if (st == NINO_ERR_CANCELLED)
         return st;
+    if (!q->is_timed && !st)
+        learn_wait(q, begin_ns, has_waited, seconds);
     for (; n; n--) {
         if (!st) // has ended, if badly
             st = wait_event(cl, queue_oldest(q)->event, CL_COMPLETE, 0, err);
@@ -243,10 +281,36 @@ static nino_status retire(nino_cl *cl, nino_error *err)
     return st;
 }
 
+// The queue that suits whether somebody listens, when what is in the other one has ended.
+static nino_status queue_change(nino_cl *cl, bool is_timed, nino_error *err)
+{
+    nino_cl_queue *q = &cl->queue;
+    cl_int e;
+    if (is_timed == q->is_timed || q->is_ending || cl->is_lost)
+        return NINO_OK;
+    const nino_status st = nino_cl_queue_finish(cl, err);
+    if (st)
+        return st;
+    if (!q->other)
+        q->other = OCL_NEW(e, clCreateCommandQueue, cl->context, cl->dev->id,
+                           is_timed ? CL_QUEUE_PROFILING_ENABLE : 0);
+    if (!q->other)
+        return nino_cl_fail(cl, e, "clCreateCommandQueue", err);
+    const cl_command_queue before = q->handle;
+    q->handle = q->other;
+    q->other = before;
+    q->is_timed = is_timed;
+    q->end_clock = q->end_ns = 0;
+    return NINO_OK;
+}
+
 nino_status nino_cl_command_begin(nino_cl *cl, nino_cl_command *c, nino_error *err)
 {
     nino_cl_queue *q = &cl->queue;
+    const bool is_told = cl->be.monitor && nino_monitor_is_on(cl->be.monitor);
     nino_status st = nino_cl_build_settle(cl, err); // the driver is ours alone
+    if (!st)
+        st = queue_change(cl, is_told, err);
     c->seconds = unknown_seconds;
     if (c->what && c->what->d && c->what->is_main) {
         const nino_op_desc *d = c->what->d;
@@ -269,7 +333,7 @@ nino_status nino_cl_command_begin(nino_cl *cl, nino_cl_command *c, nino_error *e
         c->host = NULL;
         return st;
     }
-    if (cl->be.monitor && nino_monitor_is_on(cl->be.monitor)) {
+    if (is_told && q->is_timed) {
         c->rec.monitor = cl->be.monitor;
         nino_cl_record(cl, c);
     }
@@ -316,8 +380,11 @@ nino_status nino_cl_command_end(nino_cl *cl, nino_cl_command *c, cl_int e, nino_
 
 nino_status nino_cl_queue_started(nino_cl *cl, const nino_cl_command *c, nino_error *err)
 {
-    const nino_status st = queue_flush(cl, err);
-    return st ? st : wait_event(cl, c->handle, CL_RUNNING, c->seconds, err);
+    nino_status st = queue_flush(cl, err);
+    cl->queue.starting = c;
+    st = st ? st : wait_event(cl, c->handle, CL_RUNNING, c->seconds, err);
+    cl->queue.starting = NULL;
+    return st;
 }
 
 nino_status nino_cl_queue_finish(nino_cl *cl, nino_error *err)
@@ -326,11 +393,13 @@ nino_status nino_cl_queue_finish(nino_cl *cl, nino_error *err)
     nino_status st = NINO_OK;
     if (q->n_bare && !cl->is_lost) { // give the last commands an event
         nino_cl_command c = { .name = "clEnqueueMarkerWithWaitList", .must_track = true };
+        q->is_ending = true;
         if (!(st = nino_cl_command_begin(cl, &c, err))) {
             c.rec.monitor = NULL;
             const cl_int e = OCL(clEnqueueMarkerWithWaitList, q->handle, 0, NULL, c.event);
             st = nino_cl_command_end(cl, &c, e, err);
         }
+        q->is_ending = false;
     }
     while (queue_oldest(q)) {
         const nino_status r = retire(cl, st ? NULL : err);
@@ -347,7 +416,10 @@ void nino_cl_queue_release(nino_cl *cl)
         return;
     nino_cl_queue_finish(cl, NULL);
     // A driver that has lost its device may hang in any call; the process is about to end.
-    if (!cl->is_lost || cl->dev->is_host)
+    if (!cl->is_lost || cl->dev->is_host) {
         nino_ocl.clReleaseCommandQueue(cl->queue.handle);
+        if (cl->queue.other)
+            nino_ocl.clReleaseCommandQueue(cl->queue.other);
+    }
     cl->queue = (nino_cl_queue){ 0 };
 }

@@ -26,7 +26,7 @@ static uint64_t call_hash(const nino_op_desc *d)
     const nino_weight *w = d->weight;
     uint64_t h =
         record_mix(d->bias != NULL, w ? (uint64_t) w->n << 16 | w->dtype << 8 | w->role : 1);
-    plain.weight = plain.bias = NULL;
+    plain.weight = plain.bias = plain.norm = NULL;
     const nino_hash of = nino_hash_bytes(&plain, sizeof(plain));
     return record_mix(h, of.lo ^ of.hi);
 }

@@ -216,9 +216,14 @@ typedef struct nino_cl_pending {
 } nino_cl_pending;
 
 typedef struct nino_cl_queue {
-    cl_command_queue handle;
+    // Drivers pay for times: the queue in use keeps them only while somebody listens, `other` is the one for
+    // the other case, NULL until it is needed.
+    cl_command_queue handle, other;
+    bool is_timed, is_ending; // is_ending: what comes is the mark behind the last command
     nino_cl_pending ring[NINO_CL_PENDING];
     unsigned head, tail; // ring[head % size] is the oldest, tail - head entries
+    const struct nino_cl_command
+        *starting; // enqueued, and waited for before it is in the ring; NULL
     // Commands since the last one with an event.
     int n_bare, n_unflushed;
     bool is_bare_first;
@@ -229,8 +234,9 @@ typedef struct nino_cl_queue {
     // Real time / predicted time of the last commands: the machine may be busy with other things,
     // and predictions may be wrong. Bounds what is in flight, and how long a piece is.
     double slowdown;
-    uint64_t bare_begin_ns, end_clock; // end_clock: when the last one ended, on the device's clock
-    size_t flight_bytes;               // of host memory that copies read from
+    // end_clock: when the last one ended, on the device's clock; end_ns: on ours, where there are no times
+    uint64_t bare_begin_ns, end_clock, end_ns;
+    size_t flight_bytes; // of host memory that copies read from
     // Device clock -> CLOCK_MONOTONIC.
     bool has_offset;
     int64_t offset_ns;

@@ -145,7 +145,15 @@ DEFINE_ACT(act4, float4)
 
 // What of a product's epilogue there is: the bias, what is added; rows of both and of the results are whole
 // pieces of 16 bytes.
-enum { HAS_BIAS = 1, HAS_ADDED = 2, HAS_PIECES = 4, HAS_ROW_FACTORS = 8, HAS_SUMS_ONLY = 16 };
+enum {
+    HAS_BIAS = 1,
+    HAS_ADDED = 2,
+    HAS_PIECES = 4,
+    HAS_ROW_FACTORS = 8,
+    HAS_SUMS_ONLY = 16,
+    HAS_HEADS = 32,
+    HAS_TABLE = 64
+};
 
 #if SCHED_CPU
 // ---- faster than the driver's, on vectors -------------------------------------------------------

@@ -11,11 +11,19 @@
 // eight consecutive keys, its results eight consecutive channels. V is transposed on its way, four keys
 // of eight channels at a time.
 //
-// Global size: blocks * WG_SIZE, work-group size WG_SIZE.
+// Where blocks of queries are few, each of several parts has part_keys, whole blocks: a record is f32 [D + 4], a
+// part's results times its sum, the maximum in exponents of two that they refer to, the sum. combine_parts
+// makes one result of the records of a query and head, which lie side by side.
+//
+// Global size: (blocks * WG_SIZE, parts), work-group size WG_SIZE.
 #include "attention.cl"
 #define WAVES 4
 #define WG_SIZE (WAVES * 32)
 #include "fragment.cl"
+#if CAUSAL && !BIAS // a query may see no key of a part
+#undef FINITE_MAX
+#define FINITE_MAX(m) ((m) == -INFINITY ? 0.0f : (m))
+#endif
 
 #define DP ((D + 15) / 16 * 16)
 #define ND (DP / 16)
@@ -39,6 +47,7 @@
 // The maximum that the sums refer to stays while no score is 2^8 times it: P then fits f16, and the
 // results so far need no factor.
 #define SLACK 8.0f
+#define RECORD (D + 4)
 #define LOG2E 1.44269504f
 
 // Two of P, which is at least 0.
@@ -156,7 +165,8 @@ kernel WG(WG_SIZE) void attention_wmma(const int first, global const T *restrict
                                        const ulong bias_off, const int Tq, const int Tk,
                                        const int heads, const float scale, const int bias_n,
                                        const int bias_h, const int bias_q, const int kv_heads,
-                                       const int ahead)
+                                       const int ahead, const int part_keys,
+                                       global float *records, const ulong records_off)
 {
     local ushort Ks[KEYS * LDK] __attribute__((aligned(16))), Vs[DP * LDV] __attribute__((aligned(16)));
     FRAGMENT_SCRATCH
@@ -165,11 +175,14 @@ kernel WG(WG_SIZE) void attention_wmma(const int first, global const T *restrict
     const int b = plane / heads, h = plane - b * heads;
     const int q0 = (at - plane * blocks) * BQ, q = q0 + (t >> 5) * 16 + (lane & 15), qc = min(q, Tq - 1);
     const int kv = h * kv_heads / heads, seen = SEEN(qc); // keys of this lane's query
-    const int end = SEEN(min(q0 + BQ, Tq) - 1); // of the work-group's last query
+    const int part = get_group_id(1), n_parts = get_num_groups(1);
+    const int begin = part * part_keys;
+    // What the work-group's last query sees of the part.
+    const int end = min(begin + min(part_keys, Tk - begin), SEEN(min(q0 + BQ, Tq) - 1));
     const uint row = kv_heads * D;
     query += query_off + ((long) b * Tq + qc) * (heads * D) + h * D;
-    key += key_off + (long) b * Tk * row + kv * D;
-    value += value_off + (long) b * Tk * row + kv * D;
+    key += key_off + ((long) b * Tk + begin) * row + kv * D;
+    value += value_off + ((long) b * Tk + begin) * row + kv * D;
 #if BIAS
     bias += bias_off + ((long) b * bias_n + (long) h * bias_h + qc * bias_q) * Tk;
 #endif
@@ -186,9 +199,9 @@ kernel WG(WG_SIZE) void attention_wmma(const int first, global const T *restrict
 
     share mine;
 #if AHEAD
-    request(&mine, key, value, row * 2, end - 1);
+    request(&mine, key, value, row * 2, max(end - 1 - begin, 0));
 #endif
-    for (int k0 = 0; k0 < end; k0 += KEYS) {
+    for (int k0 = begin; k0 < end; k0 += KEYS) {
         const int step = k0 + KEYS < end ? KEYS : 0; // the last block is requested twice: no branch
         barrier(CLK_LOCAL_MEM_FENCE);
         UNROLL
@@ -295,6 +308,17 @@ kernel WG(WG_SIZE) void attention_wmma(const int first, global const T *restrict
         }
     }
     sum += as_float(OTHER_HALF((uint4)(as_uint(sum))).x);
+    if (n_parts > 1) {
+        global float *to = records + records_off +
+                           ((((long) b * Tq + qc) * heads + h) * n_parts + part) * RECORD;
+        if (q < Tq && !hi)
+            vstore2((float2)(m, sum), 0, to + D);
+        UNROLL
+        for (int i = 0; i < ND; i++)
+            if (q < Tq && i * 16 + 8 * hi < D)
+                vstore8(o[i], 0, to + i * 16 + 8 * hi);
+        return;
+    }
     const float f = INVERSE(sum);
     out += out_off + ((long) b * Tq + qc) * (heads * D) + h * D + 8 * hi;
     UNROLL
@@ -303,4 +327,29 @@ kernel WG(WG_SIZE) void attention_wmma(const int first, global const T *restrict
         if (q < Tq && i * 16 + 8 * hi < D)
             *(global uint4 *) (out + i * 16) = r;
     }
+}
+
+// Results from records of n_parts. Global size: queries of all heads * D / 8 up to a multiple of 256, work-group
+// size 256.
+kernel WG(256) void combine_parts(global const float *records, const ulong records_off,
+                                  global T *out, const ulong out_off, const int n_parts,
+                                  const ulong n)
+{
+    const ulong i = get_global_id(0), row = i / (D / 8);
+    const int c = (int) (i - row * (D / 8)) * 8;
+    if (row >= n)
+        return;
+    records += records_off + row * n_parts * RECORD;
+    float top = -INFINITY, sum = 0.0f;
+    float8 o = (float8)(0.0f);
+    for (int p = 0; p < n_parts; p++)
+        top = fmax(top, records[p * RECORD + D]);
+    const float base = FINITE_MAX(top);
+    for (int p = 0; p < n_parts; p++) {
+        global const float *r = records + p * RECORD;
+        const float f = EXP2(r[D] - base); // of a part of which nothing is seen: 0
+        sum = fma(f, r[D + 1], sum);
+        o = fma((float8)(f), vload8(0, r + c), o);
+    }
+    *(global uint4 *) (out + out_off + row * D + c) = pack_result(o * INVERSE(sum));
 }

@@ -74,6 +74,7 @@ static void host_cut_product(const nino_cl *cl, const nino_op_call *c, const nin
     out->global[1] = (size_t) nino_ceil_div(g->n, t.columns);
     out->global[2] = (size_t) split.parts;
     out->parts = split.parts;
+    out->takes_heads = is_plain;
 }
 
 static void host_cut_skinny(const nino_cl_columns *w, const nino_cl_product *g, nino_cl_cut *out)
@@ -85,7 +86,8 @@ static void host_cut_attention(const nino_cl *cl, const nino_op_desc *d, nino_cl
 {
     enum { ROWS = 64, GROUP = 128 };
     const nino_profile *p = nino_cl_profile(cl);
-    if (nino_sched_attention(p, d).form != NINO_ATTN_FLASH) {
+    const nino_attn_layout l = nino_sched_attention(p, d);
+    if (l.form != NINO_ATTN_FLASH) {
         nino_cl_generic_schedule.cut_attention(cl, d, out);
         return;
     }
@@ -98,7 +100,9 @@ static void host_cut_attention(const nino_cl *cl, const nino_op_desc *d, nino_cl
                                 .most = ROWS,
                                 .rows = ROWS,
                                 .keys = keys == nino_sched_keys(&standard, depth) ? 0 : keys,
-                                .passes = 1 };
+                                .passes = 1,
+                                .parts = l.parts,
+                                .part_keys = l.part_keys };
 }
 
 const nino_cl_schedule NINO_CL_OWN(schedule) = {

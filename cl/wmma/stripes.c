@@ -123,6 +123,11 @@ static nino_status multiply(nino_cl *cl, const stripes *s, const stripes_product
                                  A_BUF(p->factors, 4),
                                  A_BUF(NULL, s->elem),
                                  A_BUF(p->y, p->factors ? s->elem : 4),
+                                 A_BUF(NULL, 4), // there is nothing to be done for heads
+                                 A_BUF(NULL, 4),
+                                 A_INT(0),
+                                 A_INT(1),
+                                 A_F32(0),
                                  A_INT(NINO_ACT_NONE),
                                  A_INT((p->y_row % 8 == 0) << 2 | (p->factors ? 8 : 16)) };
     const double planes = (double) (s->c->d.src[0].dim[0] * s->c->d.attr.heads);

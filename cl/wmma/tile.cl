@@ -6,13 +6,14 @@
 #define STEP (WG_SIZE / CHUNKS) // rows that a work-group loads at once
 #define NX (BP / STEP)
 #define NW (BN / STEP)
+#define HEADS (!TAPPED && BN == HEAD_COLUMNS)
 
 kernel WG(WG_SIZE) void GEMM(BP, BN)(int row0, int row1, int N, int ld, int C, int H, int W, int OH, int OW,
                                   int ks, int stride, int pad, int up, global const T *X,
                                   const ulong X_off, global const W_t *restrict Wp,
                                   const ulong Wp_off RAW_ARGS, global const float *restrict bias,
                                   const ulong bias_off, global const T *R, const ulong R_off,
-                                  global T *Y, const ulong Y_off VIDEO_ARGS, int fn, int has)
+                                  global T *Y, const ulong Y_off VIDEO_ARGS HEAD_ARGS, int fn, int has)
 {
     local ushort Xs[BP * LDK] __attribute__((aligned(16))), Ws[BN * LDK] __attribute__((aligned(16)));
     FRAGMENT_SCRATCH
@@ -131,17 +132,51 @@ kernel WG(WG_SIZE) void GEMM(BP, BN)(int row0, int row1, int N, int ld, int C, i
             }
     }
 
-    // One tile at a time, the others moved up, so that there is one copy of what follows.
+    // One tile at a time, the others moved up, so that there is one copy of what follows. Of heads there are two
+    // passes, the first for the sums of squares that the norm of a row needs.
+#if HEADS
+    float norm[TP];
+    UNROLL
+    for (int j = 0; j < TP; j++)
+        norm[j] = 0.0f;
+#pragma nounroll
+    for (int pass = !(has & HAS_HEADS); pass < 2; pass++) {
+        if (pass && (has & HAS_HEADS)) {
+            local float *squares = (local float *) Xs + wp * TP * 16 + (lane & 15); // [WN][2][BP]
+            const int first = depth == BN ? 0 : wn * 2, end = depth == BN ? WN * 2 : first + 2;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            UNROLL
+            for (int j = 0; j < TP; j++)
+                squares[(wn * 2 + (lane >> 4)) * BP + j * 16] = norm[j];
+            barrier(CLK_LOCAL_MEM_FENCE);
+            UNROLL
+            for (int j = 0; j < TP; j++) {
+                float sum = 0.0f;
+                for (int k = first; k < end; k++)
+                    sum += squares[k * BP + j * 16];
+                norm[j] = native_rsqrt(sum / depth + eps);
+            }
+        }
+#endif
     int n = n0 + wn * TN * 16 + (lane >> 4) * 8;
 #pragma nounroll
     for (int i = 0; i < TN; i++, n += 16) {
         int p = p0 + wp * TP * 16 + (lane & 15);
 #pragma nounroll
         for (int j = 0; j < TP; j++, p += 16) {
-            float4 lo = acc[0][0].lo, hi = acc[0][0].hi;
+            const float8 now = acc[0][0];
+            float4 lo = now.lo, hi = now.hi;
             UNROLL
             for (int k = 0; k + 1 < TP; k++)
                 acc[0][k] = acc[0][k + 1];
+#if HEADS
+            acc[0][TP - 1] = now;
+            float of_row = norm[0];
+            UNROLL
+            for (int k = 0; k + 1 < TP; k++)
+                norm[k] = norm[k + 1];
+            norm[TP - 1] = of_row;
+#endif
             if (p >= row1 || n >= N)
                 continue;
             if (is_scaled) {
@@ -160,6 +195,24 @@ kernel WG(WG_SIZE) void GEMM(BP, BN)(int row0, int row1, int N, int ld, int C, i
                 lo += *(global const float4 *) (bias + bias_off + n);
                 hi += *(global const float4 *) (bias + bias_off + n + 4);
             }
+#if HEADS
+            if (!pass) {
+                const float4 s = lo * lo + hi * hi;
+                norm[TP - 1] += (s.x + s.y) + (s.z + s.w);
+                continue;
+            }
+            if (has & HAS_HEADS) {
+                const int c = n & (depth - 1); // a power of two, as tiles are
+                global const float *g = gamma + gamma_off + c;
+                lo *= of_row * vload4(0, g);
+                hi *= of_row * vload4(1, g);
+                if (has & HAS_TABLE) {
+                    global const float *w = table + table_off + (long) (p % positions) * depth + c;
+                    lo = turned(lo, vload4(0, w));
+                    hi = turned(hi, vload4(1, w));
+                }
+            }
+#endif
             const long to = (long) p * ld + n;
             const int is_chunk = (has & HAS_PIECES) && n + 8 <= N;
             if (has & HAS_SUMS_ONLY) {
@@ -194,11 +247,21 @@ kernel WG(WG_SIZE) void GEMM(BP, BN)(int row0, int row1, int N, int ld, int C, i
                     ((global ushort *) (Y + Y_off + to))[k] = out[k];
         }
         UNROLL
-        for (int k = 0; k + 1 < TN; k++)
+        for (int j = 0; j < TP; j++) {
+#if HEADS
+            const float8 now = acc[0][j];
+#endif
             UNROLL
-            for (int j = 0; j < TP; j++)
+            for (int k = 0; k + 1 < TN; k++)
                 acc[k][j] = acc[k + 1][j];
+#if HEADS
+            acc[TN - 1][j] = now;
+#endif
+        }
     }
+#if HEADS
+    }
+#endif
 }
 
 #undef BP
@@ -211,3 +274,4 @@ kernel WG(WG_SIZE) void GEMM(BP, BN)(int row0, int row1, int N, int ld, int C, i
 #undef STEP
 #undef NX
 #undef NW
+#undef HEADS

@@ -18,6 +18,8 @@
 //   -D ODD=1        C is no multiple of 8, so that pixels are not whole chunks
 //   has: HAS_BIAS, HAS_ADDED (R), HAS_PIECES, HAS_SUMS_ONLY (Y is f32, and nothing follows the sums), with SAME
 //   also HAS_ROW_FACTORS (bias are factors of the rows of Y); fn: nino_act of core/op/op.h
+//   without TAPPED also HAS_HEADS: of each `depth` columns, the rms norm with eps and gamma; with HAS_TABLE then
+//   turned by table f32 [positions][depth], a row of Y by that of its number among the positions
 // A kernel for each tile: gemm_wmma_BPxBN. Global size: (tiles along pixels * WG_SIZE, tiles along
 // columns, parts), work-group size WG_SIZE. Where tiles are few, each of several parts sums some of the
 // channels and taps: Y is f32 [parts][rows][N], row0 is 0, and sum_parts adds them.
@@ -169,6 +171,22 @@ INLINE uint4 load_weights(global const W_t *W, grids grid, ulong first, uint row
     const float8 v = VALUES(W, grid, first + row);
     return pack8(v.lo, v.hi);
 #endif
+}
+
+// What follows a product of heads, `depth` channels each, that are whole in a tile or in a column of its waves:
+// tiles of so many columns can do it.
+#define HEAD_COLUMNS 128
+#if TAPPED
+#define HEAD_ARGS
+#else
+#define HEAD_ARGS                                                                                  \
+    , global const float *gamma, const ulong gamma_off, global const float *table,                 \
+        const ulong table_off, int depth, int positions, float eps
+#endif
+// Pairs turned by angles of which w has cosine and sine side by side.
+INLINE float4 turned(float4 v, float4 w)
+{
+    return (float4)(v.xz * w.xz - v.yw * w.yw, v.xz * w.yw + v.yw * w.xz).s0213;
 }
 
 #include "sums.cl"

@@ -136,6 +136,12 @@ static void put_float(writer *w, const char *name, double v)
 const char *nino_call_write(char buf[NINO_CALL_TEXT], const nino_op_desc *d)
 {
     writer w = { .buf = buf };
+    nino_op_desc product = *d;
+    if (d->op == NINO_OP_LINEAR && d->attr.heads) { // told without what follows the product
+        product.n_src = 1;
+        product.attr = (nino_op_attr){ .act = NINO_ACT_NONE };
+        d = &product;
+    }
     call_put(&w, "%s", nino_ops[d->op].name);
     put_sources(&w, d);
     if (d->weight && d->weight->role == NINO_W_VECTOR)

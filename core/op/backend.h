@@ -32,8 +32,8 @@ typedef struct nino_op_call {
     nino_op_desc d;
     nino_tensor *src[NINO_OP_MAX_SRC];
     nino_tensor *dst;
-    const nino_packed *weight, *bias; // packed for this backend, NULL if none
-    nino_block workspace;             // impl->workspace(d) bytes
+    const nino_packed *weight, *bias, *norm; // packed for this backend, NULL if none
+    nino_block workspace;                    // impl->workspace(d) bytes
 } nino_op_call;
 
 typedef struct nino_backend_impl {

@@ -10,7 +10,7 @@
 
 enum { PLAIN, TAPPED, VIDEO };
 #define F32_FEW 0.5   // of f32's peak: memory bounds it anyway
-enum { WARM_UP = 2 }; // steps of a tile's main loop that its first loads and its end cost
+enum { WARM_UP = 2 }; // steps of a main loop that its first loads and its end cost
 
 // clang-format off
 enum { F16 = NINO_F16, BF16 = NINO_BF16, F32 = NINO_F32, F8_E4M3 = NINO_F8_E4M3, F8_E5M2 = NINO_F8_E5M2,
@@ -161,13 +161,16 @@ static double attention_share(const nino_profile *p, const nino_op_desc *d)
     }
     want.kind = FLASH;
     const int keys = nino_sched_keys(p, depth);
+    const int64_t blocks = nino_ceil_div(tk, keys);
+    const int64_t each = l.part_keys / keys; // blocks of a part
     want.rows = 64;
     want.columns = keys;
     // Where later keys are hidden, the last blocks of every 64 queries are seen by some of them only.
     const double seen = (double) tk - (double) (tq - 1) / 2, done = seen + 32 + keys / 2.0;
     return share_of(&want) * filled(tq, 64) *
            (d->attr.is_causal ? seen / fmin((double) tk, done) : filled(tk, keys)) *
-           filled(depth, 16) * filled(nino_ceil_div(tq, 64) * planes, p->units);
+           filled(blocks, l.parts) * (double) each / (double) (each + WARM_UP) * filled(depth, 16) *
+           filled(nino_ceil_div(tq, 64) * planes * l.parts, p->units);
 }
 
 double nino_clocks_share(const nino_profile *p, const nino_op_desc *d)
@@ -187,9 +190,12 @@ double nino_clocks_more_bytes(const nino_profile *p, const nino_op_desc *d)
 {
     if (!p->units || !p->schedule->has_matrix || d->src_type[0] == NINO_F32)
         return 0;
-    if (d->op ==
-        NINO_OP_ATTENTION) { // scores: written, read twice, values in their place read again
-        const bool is_kept = nino_sched_attention(p, d).form == NINO_ATTN_STRIPES;
+    if (d->op == NINO_OP_ATTENTION) {
+        const nino_attn_layout l = nino_sched_attention(p, d);
+        if (l.parts > 1) // records, written and read
+            return 2.0 * (double) l.bytes;
+        const bool is_kept = l.form == NINO_ATTN_STRIPES;
+        // scores: written, read twice, values in their place read again
         return is_kept ? 16.0 * (double) (d->src[0].dim[0] * d->attr.heads * d->src[0].dim[1]) *
                              (double) d->src[1].dim[1]
                        : 0;

@@ -79,6 +79,9 @@ typedef struct nino_weight nino_weight; // core/op/weight.h
 #define NINO_OP_MAX_SRC 4
 
 // What the less obvious ops compute:
+// LINEAR           with heads: the result is that many side by side; of each sum + bias, the rms norm with eps
+//                  and the desc's `norm`, then ROPE with the last source, if there is one: no residual,
+//                  no activation. For schedules that can (nino_sched_has_heads()).
 // SLICE, RESAMPLE, CAST, SHUFFLE  the caller presets what the sources do not tell: dst.dim[axis];
 //                  dst.dim[1] and dst.dim[2]; dst_type; dst.dim[3]. shape() fills the rest.
 // CONV3D           causal in time: frames [T,H,W,C] of one clip -> [T',H,W,N]. The convolution sees
@@ -138,8 +141,8 @@ typedef struct nino_op_attr {
     int fold_t, fold_s; // SHUFFLE
     bool is_up;         // SHUFFLE
     int groups;         // GROUP_NORM, GROUP_STAT, RMS_NORM (at least 1)
-    float eps;          // GROUP_NORM, LAYER_NORM, RMS_NORM
-    int heads;          // ATTENTION: q is [N,T,heads*D]; ROPE
+    float eps;          // GROUP_NORM, LAYER_NORM, RMS_NORM, LINEAR with heads
+    int heads;          // ATTENTION: q is [N,T,heads*D]; ROPE; LINEAR
     bool is_causal;     // ATTENTION: later keys are hidden
     bool keeps_scores;  // ATTENTION: the scores go through memory, where the schedule can do both
     float scale;        // ATTENTION, SOFTMAX: factor of the logits; SCALE: y = scale * x + shift
@@ -163,6 +166,7 @@ typedef struct nino_op_desc {
     // Weights: for LINEAR, CONV2D and CONV3D the matrix is [N][taps][C]; bias is optional. For the
     // norms gamma and beta, for ACT the slopes.
     const nino_weight *weight, *bias; // may be NULL
+    const nino_weight *norm;          // LINEAR with heads: their gamma
     bool has_residual; // src[1] is added before the activation (LINEAR, CONV2D, CONV3D, SHUFFLE)
     // The outermost dimension is `part` of `whole` items of which each is to have the bits that it has
     // in the whole (nino_stream_set_part()); 0: it is all there is.

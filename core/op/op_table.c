@@ -49,6 +49,23 @@ static nino_status check_bias(const nino_op_desc *d, nino_error *err)
     return NINO_OK;
 }
 
+// What follows a product of heads (see LINEAR).
+static nino_status check_heads(const nino_op_desc *d, nino_error *err)
+{
+    const nino_op_attr *a = &d->attr;
+    const nino_shape *t = &d->src[1];
+    if (!a->heads)
+        return NINO_OK;
+    const int64_t depth = a->heads > 0 ? d->weight->n / a->heads : 0;
+    if (depth < 1 || d->weight->n % a->heads || depth % 2 || a->act || d->has_residual ||
+        !d->norm || d->norm->n != depth)
+        return fail_shape(d, err, "the heads do not fit the weight, or are added to");
+    if (d->n_src > 1 && (d->src[0].rank != 3 || t->rank != 2 || t->dim[0] != d->src[0].dim[1] ||
+                         t->dim[1] != depth || d->src_type[1] != NINO_F32))
+        return fail_shape(d, err, "the table is not f32 [T,D]");
+    return NINO_OK;
+}
+
 static nino_status shape_linear(nino_op_desc *d, nino_error *err)
 {
     nino_status st = shape_same(d, err);
@@ -59,7 +76,8 @@ static nino_status shape_linear(nino_op_desc *d, nino_error *err)
     if (last_dim(&d->src[0]) != d->weight->c)
         return fail_shape(d, err, "the input has another number of channels than the weight");
     d->dst.dim[d->dst.rank - 1] = d->weight->n;
-    return check_bias(d, err);
+    st = check_bias(d, err);
+    return st ? st : check_heads(d, err);
 }
 
 static nino_status shape_conv(nino_op_desc *d, nino_error *err)
@@ -453,8 +471,8 @@ static double bytes_all(const nino_op_desc *d)
     double b = op_table_count(&d->dst) * (double) nino_dtype_size(d->dst_type);
     for (int i = 0; i < d->n_src; i++)
         b += op_table_count(&d->src[i]) * (double) nino_dtype_size(d->src_type[i]);
-    const nino_weight *w[] = { d->weight, d->bias };
-    for (int i = 0; i < 2; i++)
+    const nino_weight *w[] = { d->weight, d->bias, d->norm };
+    for (int i = 0; i < 3; i++)
         if (w[i]) {
             size_t values, bytes; // of a block
             nino_dtype_block(w[i]->dtype, &values, &bytes);

@@ -144,10 +144,14 @@ nino_norm_layout nino_sched_norm(const nino_profile *p, const nino_op_desc *d);
 // multiple of 8 channels of 16 bits: FLASH keeps the scores in registers, up to 160 channels; STRIPES
 // keeps those of `rows` queries of one head in the workspace: V^T [D][keys], keys = Tk up to 16, then
 // f32 [rows][keys] at `scores`, and f32 [rows] at `factors`. OWN of a schedule that packs keys: K^T
-// [N][heads][ceil(Tk/64)][D][64].
+// [N][heads][ceil(Tk/64)][D][64]. FLASH with blocks of queries too few for the device, of which the profile
+// knows `units`: the keys of each are divided over several parts, whose records, f32 [N][Tq][heads][parts][D + 4],
+// are made results by a second launch.
 typedef enum nino_attn_form { NINO_ATTN_OWN, NINO_ATTN_FLASH, NINO_ATTN_STRIPES } nino_attn_form;
 typedef struct nino_attn_layout {
     nino_attn_form form;
+    int parts;         // above 1: of the keys
+    int64_t part_keys; // of each but the last
     int64_t rows, keys;
     uint64_t scores, factors, bytes;
 } nino_attn_layout;
@@ -200,11 +204,15 @@ typedef struct nino_tile {
     int rows, columns, waves_along, waves_across;
 } nino_tile;
 // The one by which `units` work-group processors should be done first with a product of call d: an attention's
-// is of its activations alone.
+// is of its activations alone. Of heads a tile, or a column of its waves, is as wide; rows is 0 where there is none.
 nino_tile nino_sched_tile(const nino_profile *p, const struct nino_op_desc *d, int64_t rows,
                           int64_t columns, unsigned units);
 // Keys of a block of NINO_ATTN_FLASH, for heads of so many channels.
 int nino_sched_keys(const nino_profile *p, int64_t depth);
+// Channels of a head of a LINEAR with heads; 0: it has none.
+int64_t nino_sched_head(const nino_op_desc *d);
+// Whether a LINEAR with heads is done in one launch; else they are for other ops.
+bool nino_sched_has_heads(const nino_profile *p, const nino_op_desc *d);
 
 // Of a product whose tiles are too few for the device: each of several parts sums some of the channels and
 // taps, f32 [parts][rows][N] in the workspace, which are added then. By clock model, for devices of which the

@@ -155,10 +155,57 @@ static int64_t attention_rows(int64_t queries, int64_t keys)
     return nino_ceil_div(nino_ceil_div(queries, n), 64) * 64;
 }
 
+// Blocks of keys, or turns of a tile's main loop, that the first loads and the end of a work-group cost.
+#define WARM_UP 2
+// A second launch is worth its detour from there on.
+#define SPLIT_GAIN 0.9
+#define FLOPS_A_CLOCK 1024 // of a processor's four SIMDs
+
+int nino_sched_keys(const nino_profile *p, int64_t depth)
+{
+    const int keys = depth <= 64 ? 64 : 32, most = p->tuning.flash_keys;
+    return most && most < keys ? most : keys;
+}
+
+// Work-groups of 64 queries each go through all keys, one after the other on a processor. Where that leaves
+// processors idle, each of several parts goes through some blocks of keys.
+static int attention_parts(const nino_profile *p, const nino_op_desc *d)
+{
+    static const int parts[] = { 1, 2, 3, 4, 5, 6, 8, 10, 12, 16 };
+    enum { QUERIES = 64, LEAST_BLOCKS = 2 };
+    const nino_shape *q = &d->src[0];
+    const int64_t depth = q->dim[2] / d->attr.heads, batch = nino_op_rows_of_whole(d, q->dim[0]);
+    const int keys = nino_sched_keys(p, depth);
+    const int64_t planes = batch * d->attr.heads,
+                  groups = nino_ceil_div(q->dim[1], QUERIES) * planes,
+                  blocks = nino_ceil_div(d->src[1].dim[1], keys);
+    int best = 1;
+    double least = INFINITY;
+    // Blocks of queries that see keys up to their own place have less to do, the first ones.
+    if (!p->units || p->peak_f16 <= 0 || p->bandwidth <= 0 ||
+        (d->attr.is_causal && q->dim[1] > QUERIES))
+        return 1;
+    const double each =
+        4.0 * QUERIES * keys * (double) (nino_ceil_div(depth, 16) * 16) / (p->peak_f16 / p->units);
+    for (size_t k = 0; k < sizeof(parts) / sizeof(parts[0]); k++) {
+        const int64_t of_part = nino_ceil_div(blocks, parts[k]);
+        const double records = (double) (planes * q->dim[1] * parts[k] * (depth + 4)) * 4;
+        double cost =
+            (double) (nino_ceil_div(groups * parts[k], p->units) * (of_part + WARM_UP)) * each;
+        if (parts[k] > 1) // written, and read again by a second launch
+            cost = (cost + 2 * records / p->bandwidth + p->launch_s) / SPLIT_GAIN;
+        if ((parts[k] > 1 && of_part < LEAST_BLOCKS) || cost >= least)
+            continue;
+        least = cost;
+        best = parts[k];
+    }
+    return best;
+}
+
 nino_attn_layout nino_sched_attention(const nino_profile *p, const nino_op_desc *d)
 {
     const int64_t depth = d->src[0].dim[2] / d->attr.heads;
-    nino_attn_layout l = { .form = NINO_ATTN_OWN };
+    nino_attn_layout l = { .form = NINO_ATTN_OWN, .parts = 1 };
     if (p->schedule->packs_keys) {
         l.keys = nino_ceil_div(d->src[1].dim[1], 64) * 64;
         l.bytes = (uint64_t) (d->src[1].dim[0] * l.keys * d->src[1].dim[2]) * 4;
@@ -166,8 +213,17 @@ nino_attn_layout nino_sched_attention(const nino_profile *p, const nino_op_desc 
     if (!p->schedule->has_matrix || d->src_type[0] == NINO_F32 || depth % 8)
         return l;
     l.form = NINO_ATTN_FLASH;
-    if (depth <= FLASH_DEPTH && !d->attr.keeps_scores && d->attr.scale > 0)
+    if (depth <= FLASH_DEPTH && !d->attr.keeps_scores && d->attr.scale > 0) {
+        const int keys = nino_sched_keys(p, depth);
+        const int64_t blocks = nino_ceil_div(d->src[1].dim[1], keys),
+                      each = nino_ceil_div(blocks, attention_parts(p, d));
+        l.part_keys = each * keys;
+        l.parts = (int) nino_ceil_div(blocks, each); // none is empty
+        if (l.parts > 1)
+            l.bytes = align256(
+                (uint64_t) (nino_shape_count(&d->src[0]) / depth * l.parts * (depth + 4)) * 4);
         return l;
+    }
     l.form = NINO_ATTN_STRIPES;
     l.keys = nino_ceil_div(d->src[1].dim[1], 16) * 16;
     l.rows = attention_rows(d->src[0].dim[1], l.keys);
@@ -175,12 +231,6 @@ nino_attn_layout nino_sched_attention(const nino_profile *p, const nino_op_desc 
     l.factors = l.scores + align256((uint64_t) (l.rows * l.keys * 4));
     l.bytes = l.factors + align256((uint64_t) l.rows * 4);
     return l;
-}
-
-int nino_sched_keys(const nino_profile *p, int64_t depth)
-{
-    const int keys = depth <= 64 ? 64 : 32, most = p->tuning.flash_keys;
-    return most && most < keys ? most : keys;
 }
 
 // Beyond some rows a weight is better expanded once: decoding it as it is multiplied reads the
@@ -310,15 +360,30 @@ static int first_tile(const nino_profile *p)
     return p->tuning.gemm_tile > 0 ? p->tuning.gemm_tile - 1 : 0;
 }
 
+// What follows a product of heads is there for tiles of so many columns (cl/wmma/wmma.cl).
+enum { HEAD_COLUMNS = 128 };
+
+static bool fits_head(const nino_tile *t, int64_t head)
+{
+    return !head || (t->columns == HEAD_COLUMNS &&
+                     (t->columns == head || t->columns == head * t->waves_across));
+}
+
+int64_t nino_sched_head(const nino_op_desc *d)
+{
+    return d && d->op == NINO_OP_LINEAR && d->attr.heads ? d->weight->n / d->attr.heads : 0;
+}
+
 nino_tile nino_sched_tile(const nino_profile *p, const nino_op_desc *d, int64_t rows,
                           int64_t columns, unsigned units)
 {
     double least = INFINITY;
-    nino_tile best = sched_tiles[N_TILES - 1];
+    const int64_t head = nino_sched_head(d);
+    nino_tile best = { .rows = 0 };
     for (int i = first_tile(p); i < N_TILES; i++) {
         const nino_tile *t = &sched_tiles[i];
         const double cost = tile_turns(t, rows, columns, 1, units) * call_clocks(p, d, t);
-        if (cost < least) {
+        if (cost < least && fits_head(t, head)) {
             least = cost;
             best = *t;
         }
@@ -344,11 +409,6 @@ static bool can_split(const nino_profile *p, const nino_op_desc *d)
             (raw.n_parts == 1 && nino_raw_can_decode(d->weight)));
 }
 
-// Turns of a tile's main loop that its first loads and its end cost.
-#define WARM_UP 2
-// Sums are worth their detour from there on, where costs are alike for all weights.
-#define SPLIT_GAIN 0.9
-
 // Bytes that a call's whole moves, of which it may be some rows: the weight is the same.
 static double bytes_of_whole(const nino_op_desc *d)
 {
@@ -364,7 +424,6 @@ static double bytes_of_whole(const nino_op_desc *d)
 // costs by the clock model these are those of nino_sched_seconds().
 static double split_seconds(const nino_profile *p, const nino_op_desc *d, int parts, double clocks)
 {
-    enum { FLOPS_A_CLOCK = 1024 }; // of a processor's four SIMDs
     const bool is_known = p->tuning.gemm_costs == NINO_COSTS_CLOCKS;
     const double clock = p->peak_f16 / (p->units * (double) FLOPS_A_CLOCK);
     const int64_t n = d->weight->n, own = nino_shape_count(&d->dst) / n;
@@ -407,6 +466,18 @@ nino_split nino_sched_split(const nino_profile *p, const nino_op_desc *d)
         }
     }
     return best;
+}
+
+// Heads that are whole in a tile of one launch which ends with results.
+bool nino_sched_has_heads(const nino_profile *p, const nino_op_desc *d)
+{
+    nino_raw_layout raw;
+    if (!p->schedule->has_matrix || d->src_type[0] == NINO_F32 || nino_sched_is_skinny(d) ||
+        nino_engine_is_blas(p, d) || nino_sched_expand(p, d).panels ||
+        nino_sched_split(p, d).parts > 1 ||
+        (nino_raw_layout_of(d->weight, &raw) && raw.n_parts > 1))
+        return false;
+    return nino_sched_tile(p, d, 1, 1, 1).rows > 0;
 }
 
 size_t nino_sched_packed_bytes(const nino_profile *p, const nino_weight *w, nino_dtype *dtype)

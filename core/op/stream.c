@@ -338,6 +338,14 @@ static int reusable_source(const nino_op_call *c)
     return -1;
 }
 
+void nino_stream_set_whole(const nino_stream *s, nino_op_desc *d)
+{
+    if (s->whole && d->dst.rank && d->dst.dim[0] == s->part) {
+        d->part = s->part;
+        d->whole = s->whole;
+    }
+}
+
 static nino_status stream_describe(const nino_stream *s, nino_op_call *c, nino_error *err)
 {
     nino_op_desc *d = &c->d;
@@ -348,10 +356,8 @@ static nino_status stream_describe(const nino_stream *s, nino_op_call *c, nino_e
         d->src_type[i] = c->src[i]->dtype;
     }
     const nino_status st = nino_ops[d->op].shape(d, err);
-    if (!st && s->whole && d->dst.rank && d->dst.dim[0] == s->part) {
-        d->part = s->part;
-        d->whole = s->whole;
-    }
+    if (!st)
+        nino_stream_set_whole(s, d);
     return st;
 }
 
@@ -411,6 +417,8 @@ static nino_status stream_prepare(nino_stream *s, nino_op_call *c, nino_error *e
                                           nino_sched_kept(&s->be->profile, &c->d), err)))
         st = err->code;
     if (!st && c->d.bias && !(c->bias = nino_backend_weight(s->be, c->d.bias, NINO_F32, err)))
+        st = err->code;
+    if (!st && c->d.norm && !(c->norm = nino_backend_weight(s->be, c->d.norm, NINO_F32, err)))
         st = err->code;
     return st;
 }

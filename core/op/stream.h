@@ -107,6 +107,10 @@ nino_tensor *nino_linear_op(nino_stream *s, nino_tensor *x, const nino_linear *l
 // the same plus residual before the activation
 nino_tensor *nino_linear_add(nino_stream *s, nino_tensor *x, const nino_linear *l,
                              nino_tensor *residual);
+// y as heads side by side, n->groups of them: nino_rms_norm() by n, then nino_rope() by table f32 [T,D], which may
+// be NULL. In one launch where the schedule can, then rounded once.
+nino_tensor *nino_linear_heads(nino_stream *s, nino_tensor *x, const nino_linear *l,
+                               const nino_norm *n, nino_tensor *table);
 // x [N,H,W,C] -> [N,H',W',N']; 1x1 or 3x3, stride 1 or 2, optional nearest 2x before it
 nino_tensor *nino_conv2d(nino_stream *s, nino_tensor *x, const nino_conv *c);
 nino_tensor *nino_conv2d_add(nino_stream *s, nino_tensor *x, const nino_conv *c,

@@ -130,6 +130,44 @@ nino_tensor *nino_linear_add(nino_stream *s, nino_tensor *x, const nino_linear *
     return with_residual(s, &c, residual);
 }
 
+// What nino_sched_has_heads() is asked of.
+static nino_op_call heads_call(nino_stream *s, nino_tensor *x, const nino_linear *l,
+                               const nino_norm *n, nino_tensor *table)
+{
+    nino_op_call c = linear_call(x, l);
+    c.d.attr.heads = n->groups;
+    c.d.attr.eps = n->eps;
+    c.d.norm = n->gamma;
+    c.d.src[0] = x->shape;
+    c.d.src_type[0] = x->dtype;
+    c.d.dst = x->shape;
+    c.d.dst.dim[c.d.dst.rank - 1] = l->w->n;
+    if (table)
+        c.src[c.d.n_src++] = table;
+    nino_stream_set_whole(s, &c.d);
+    return c;
+}
+
+static bool can_have_heads(nino_stream *s, const nino_tensor *x, const nino_linear *l,
+                           const nino_norm *n)
+{
+    const bool is_mixed = s->precision == NINO_PREC_MIXED || s->precision == NINO_PREC_MIXED_BF16;
+    return nino_stream_ok(s) && x && l->w && !l->w->up && !l->act && n->gamma && n->groups > 0 &&
+           !is_mixed;
+}
+
+nino_tensor *nino_linear_heads(nino_stream *s, nino_tensor *x, const nino_linear *l,
+                               const nino_norm *n, nino_tensor *table)
+{
+    if (can_have_heads(s, x, l, n)) {
+        nino_op_call c = heads_call(s, x, l, n, table);
+        if (nino_sched_has_heads(&s->be->profile, &c.d))
+            return nino_stream_run(s, &c);
+    }
+    x = nino_rms_norm(s, nino_linear_op(s, x, l), n);
+    return table ? nino_rope(s, x, table, n->groups) : x;
+}
+
 static nino_op_call conv_call(nino_tensor *x, const nino_conv *v)
 {
     nino_op_call c = call1(NINO_OP_CONV2D, x);

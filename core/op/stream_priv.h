@@ -29,6 +29,8 @@ nino_tensor *nino_tensor_new(nino_stream *s, nino_shape shape, nino_dtype type);
 nino_tensor *nino_tensor_view(nino_stream *s, nino_tensor *t, nino_shape shape, uint64_t offset);
 // True when the stream can go on: no error, not cancelled. Waits while the job is paused.
 bool nino_stream_ok(nino_stream *s);
+// Whether d, of which the result's shape is known, is a part of a batch.
+void nino_stream_set_whole(const nino_stream *s, nino_op_desc *d);
 // Runs c: c->d holds op, attributes, weights and presets, c->src the n_src sources, which are
 // consumed even when it fails. Returns the result, NULL after a failure.
 nino_tensor *nino_stream_run(nino_stream *s, nino_op_call *c);

@@ -39,13 +39,24 @@ nino_tensor *flux_condition(nino_stream *s, const nino_diffusion *d, const nino_
 }
 
 // ---- modulation ------------------------------------------------------------------------------
-static flux_vectors flux_make_vectors(nino_stream *s, const flux_mod *m, nino_tensor *vec)
+// Of vector number i of those side by side: [B,hidden].
+static nino_tensor *flux_vector(nino_stream *s, const flux *net, nino_tensor *all, int i)
 {
-    flux_vectors v = { .shift = nino_linear_op(s, nino_ref(vec), &m->shift),
-                       .scale = nino_linear_op(s, nino_ref(vec), &m->scale) };
-    if (m->gate.w)
-        v.gate = nino_linear_op(s, nino_ref(vec), &m->gate);
-    return v;
+    return nino_slice(s, nino_ref(all), 1, i * (int64_t) net->hidden, net->hidden);
+}
+
+// All that one layer gives, of n branches.
+static void flux_make_vectors(nino_stream *s, const flux *net, const flux_mod *m, nino_tensor *vec,
+                              flux_vectors *v, int n)
+{
+    nino_tensor *all = nino_linear_op(s, nino_ref(vec), &m->all);
+    for (int i = 0; i < n; i++) {
+        v[i] = (flux_vectors){ .shift = flux_vector(s, net, all, 3 * i + m->is_scale_first),
+                               .scale = flux_vector(s, net, all, 3 * i + !m->is_scale_first) };
+        if (3 * i + 2 < nino_dim(all, 1) / net->hidden)
+            v[i].gate = flux_vector(s, net, all, 3 * i + 2);
+    }
+    nino_unref(all);
 }
 
 // Chroma's vector number `row`: [B or 1,hidden].
@@ -78,17 +89,19 @@ static nino_tensor *flux_both(nino_stream *s, nino_tensor *now, int64_t first, n
 }
 
 // What all blocks share, for so many tokens before those of reference latents.
-static flux_vectors flux_shared_vectors(nino_stream *s, const flux_run *r, const flux_mod *m,
-                                        int64_t first)
+static void flux_shared_vectors(nino_stream *s, const flux_run *r, const flux_mod *m, int64_t first,
+                                flux_vectors *v, int n)
 {
-    flux_vectors v = flux_make_vectors(s, m, r->vec);
+    flux_vectors clean[2] = { { NULL } };
+    flux_make_vectors(s, r->net, m, r->vec, v, n);
     if (!r->clean)
-        return v;
-    flux_vectors c = flux_make_vectors(s, m, r->clean);
-    v.shift = flux_both(s, v.shift, first, c.shift, r->refs);
-    v.scale = flux_both(s, v.scale, first, c.scale, r->refs);
-    v.gate = flux_both(s, v.gate, first, c.gate, r->refs);
-    return v;
+        return;
+    flux_make_vectors(s, r->net, m, r->clean, clean, n);
+    for (int i = 0; i < n; i++) {
+        v[i].shift = flux_both(s, v[i].shift, first, clean[i].shift, r->refs);
+        v[i].scale = flux_both(s, v[i].scale, first, clean[i].scale, r->refs);
+        v[i].gate = flux_both(s, v[i].gate, first, clean[i].gate, r->refs);
+    }
 }
 
 static void flux_share(nino_stream *s, flux_run *r)
@@ -96,26 +109,26 @@ static void flux_share(nino_stream *s, flux_run *r)
     const flux_shared *m = &r->net->shared;
     if (!r->net->has_shared)
         return;
-    r->img1 = flux_shared_vectors(s, r, &m->img1, r->image);
-    r->img2 = flux_shared_vectors(s, r, &m->img2, r->image);
-    r->txt1 = flux_make_vectors(s, &m->txt1, r->vec);
-    r->txt2 = flux_make_vectors(s, &m->txt2, r->vec);
-    r->single = flux_shared_vectors(s, r, &m->single, r->text + r->image);
+    flux_shared_vectors(s, r, &m->img, r->image, r->img, 2);
+    flux_make_vectors(s, r->net, &m->txt, r->vec, r->txt, 2);
+    flux_shared_vectors(s, r, &m->single, r->text + r->image, r->single, 1);
 }
 
-// A block's own vectors where it has some, else those that all share; to be dropped.
-static flux_vectors flux_vectors_of(nino_stream *s, const flux_run *r, const flux_mod *own,
-                                    const flux_vectors *shared)
+// Those of a block's n branches, its own where it has some, else those that all share; to be dropped.
+static void flux_vectors_of(nino_stream *s, const flux_run *r, const flux_mod *own,
+                            const flux_vectors *shared, flux_vectors *v, int n)
 {
-    if (own->shift.w)
-        return flux_make_vectors(s, own, r->vec);
-    if (r->given)
-        return (flux_vectors){ .shift = flux_given(s, r, own->row),
-                               .scale = flux_given(s, r, own->row + 1),
-                               .gate = flux_given(s, r, own->row + 2) };
-    return (flux_vectors){ .shift = nino_ref(shared->shift),
-                           .scale = nino_ref(shared->scale),
-                           .gate = nino_ref(shared->gate) };
+    if (own->all.w) {
+        flux_make_vectors(s, r->net, own, r->vec, v, n);
+        return;
+    }
+    for (int i = 0; i < n; i++)
+        v[i] = r->given ? (flux_vectors){ .shift = flux_given(s, r, own->row + 3 * i),
+                                          .scale = flux_given(s, r, own->row + 3 * i + 1),
+                                          .gate = flux_given(s, r, own->row + 3 * i + 2) }
+                        : (flux_vectors){ .shift = nino_ref(shared[i].shift),
+                                          .scale = nino_ref(shared[i].scale),
+                                          .gate = nino_ref(shared[i].gate) };
 }
 
 // LN(x) * (1 + scale) + shift, which are used up
@@ -139,22 +152,21 @@ typedef struct qkv {
     nino_tensor *q, *k, *v;
 } qkv;
 
-static qkv flux_project(nino_stream *s, const flux_qkv *w, nino_tensor *u)
+// Of tokens whose angles are n rows of the table, from `first` on.
+static qkv flux_project(nino_stream *s, const flux_run *r, const flux_qkv *w, nino_tensor *u,
+                        int64_t first, int64_t n)
 {
-    qkv t = { .q = nino_linear_op(s, nino_ref(u), &w->q),
-              .k = nino_linear_op(s, nino_ref(u), &w->k),
-              .v = nino_linear_op(s, u, &w->v) };
-    t.q = nino_rms_norm(s, t.q, &w->norm_q);
-    t.k = nino_rms_norm(s, t.k, &w->norm_k);
-    return t;
+    nino_tensor *table = nino_slice(s, nino_ref(r->table), 0, first, n);
+    return (qkv){
+        .q = nino_linear_heads(s, nino_ref(u), &w->q, &w->norm_q, nino_ref(table)),
+        .k = nino_linear_heads(s, nino_ref(u), &w->k, &w->norm_k, table),
+        .v = nino_linear_op(s, u, &w->v),
+    };
 }
 
 static nino_tensor *flux_attend(nino_stream *s, const flux_run *r, qkv t)
 {
-    const int heads = r->net->heads;
-    t.q = nino_rope(s, t.q, nino_ref(r->table), heads);
-    t.k = nino_rope(s, t.k, nino_ref(r->table), heads);
-    nino_tensor *out = nino_attention(s, t.q, t.k, t.v, heads, 0);
+    nino_tensor *out = nino_attention(s, t.q, t.k, t.v, r->net->heads, 0);
     return nino_pass_nag(s, r->pass, out, r->text);
 }
 
@@ -167,41 +179,44 @@ static nino_tensor *flux_feed(nino_stream *s, const flux_ffn *w, nino_tensor *u)
     return nino_mul(s, gate, nino_linear_op(s, u, &w->in), NINO_ACT_SILU);
 }
 
-// What follows the attention on either side. v: of the branch that the attention ends.
+// What follows the attention on either side. v: of the branch that the attention ends, and of the next.
 static nino_tensor *finish_half(nino_stream *s, const flux_run *r, const flux_half *h,
-                                const flux_vectors *shared, nino_tensor *x, nino_tensor *attn,
-                                flux_vectors *v)
+                                nino_tensor *x, nino_tensor *attn, flux_vectors v[2])
 {
-    x = flux_gated(s, v, x, nino_linear_op(s, attn, &h->proj));
-    flux_vectors w = flux_vectors_of(s, r, &h->mod2, shared);
-    nino_tensor *u = normed(s, r->net, &w, nino_ref(x));
-    return flux_gated(s, &w, x, nino_linear_op(s, flux_feed(s, &h->ffn, u), &h->ffn.out));
+    x = flux_gated(s, &v[0], x, nino_linear_op(s, attn, &h->proj));
+    nino_tensor *u = normed(s, r->net, &v[1], nino_ref(x));
+    return flux_gated(s, &v[1], x, nino_linear_op(s, flux_feed(s, &h->ffn, u), &h->ffn.out));
 }
 
 void flux_run_double(nino_stream *s, const flux_run *r, const flux_double *b, nino_tensor **img,
                      nino_tensor **txt)
 {
     const int64_t n_txt = nino_dim(*txt, 1), n_img = nino_dim(*img, 1);
-    flux_vectors of_t = flux_vectors_of(s, r, &b->txt.mod1, &r->txt1);
-    flux_vectors of_i = flux_vectors_of(s, r, &b->img.mod1, &r->img1);
-    const qkv t = flux_project(s, &b->txt.qkv, normed(s, r->net, &of_t, nino_ref(*txt)));
-    const qkv i = flux_project(s, &b->img.qkv, normed(s, r->net, &of_i, nino_ref(*img)));
+    flux_vectors of_t[2], of_i[2];
+    flux_vectors_of(s, r, &b->txt.mod, r->txt, of_t, 2);
+    flux_vectors_of(s, r, &b->img.mod, r->img, of_i, 2);
+    nino_tensor *ut = normed(s, r->net, &of_t[0], nino_ref(*txt));
+    const qkv t = flux_project(s, r, &b->txt.qkv, ut, 0, n_txt);
+    nino_tensor *ui = normed(s, r->net, &of_i[0], nino_ref(*img));
+    const qkv i = flux_project(s, r, &b->img.qkv, ui, n_txt, n_img);
     const qkv both = { .q = nino_concat(s, t.q, i.q, 1),
                        .k = nino_concat(s, t.k, i.k, 1),
                        .v = nino_concat(s, t.v, i.v, 1) };
     nino_tensor *attn = flux_attend(s, r, both);
     nino_tensor *of_txt = nino_slice(s, nino_ref(attn), 1, 0, n_txt);
     nino_tensor *of_img = nino_slice(s, attn, 1, n_txt, n_img);
-    *txt = finish_half(s, r, &b->txt, &r->txt2, *txt, of_txt, &of_t);
-    *img = finish_half(s, r, &b->img, &r->img2, *img, of_img, &of_i);
+    *txt = finish_half(s, r, &b->txt, *txt, of_txt, of_t);
+    *img = finish_half(s, r, &b->img, *img, of_img, of_i);
 }
 
 nino_tensor *flux_run_single(nino_stream *s, const flux_run *r, const flux_single *b,
                              nino_tensor *x)
 {
-    flux_vectors v = flux_vectors_of(s, r, &b->mod, &r->single);
+    flux_vectors v;
+    flux_vectors_of(s, r, &b->mod, r->single, &v, 1);
     nino_tensor *u = normed(s, r->net, &v, nino_ref(x));
-    nino_tensor *attn = flux_attend(s, r, flux_project(s, &b->qkv, nino_ref(u)));
+    const qkv t = flux_project(s, r, &b->qkv, nino_ref(u), 0, nino_dim(x, 1));
+    nino_tensor *attn = flux_attend(s, r, t);
     nino_tensor *y = nino_linear_op(s, attn, &b->out_attn);
     y = nino_linear_add(s, flux_feed(s, &b->ffn, u), &b->ffn.out, y);
     return flux_gated(s, &v, x, y);
@@ -277,7 +292,7 @@ static nino_tensor *flux_read_text(nino_stream *s, const flux *net, const nino_f
 
 void flux_end_run(flux_run *r)
 {
-    flux_vectors *shared[] = { &r->img1, &r->img2, &r->txt1, &r->txt2, &r->single };
+    flux_vectors *shared[] = { &r->img[0], &r->img[1], &r->txt[0], &r->txt[1], &r->single[0] };
     for (size_t i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
         flux_drop(shared[i]);
     nino_unref(r->vec);
@@ -311,9 +326,13 @@ nino_tensor *flux_forward(nino_stream *s, const nino_diffusion *d, nino_forward 
     nino_tensor *x = flux_run_blocks(s, d, &r, f, img, txt);
     nino_scope_begin(s, NINO_EV_STAGE, "flux.out", 0, 0);
     x = nino_slice(s, x, 1, r.text, r.image); // the image alone
-    flux_vectors v = r.given ? (flux_vectors){ .shift = flux_given(s, &r, net->final_mod.row),
-                                               .scale = flux_given(s, &r, net->final_mod.row + 1) }
-                             : flux_make_vectors(s, &net->final_mod, r.vec);
+    flux_vectors v = { NULL };
+    if (!r.given)
+        flux_make_vectors(s, net, &net->final_mod, r.vec, &v, 1);
+    else {
+        v.shift = flux_given(s, &r, net->final_mod.row);
+        v.scale = flux_given(s, &r, net->final_mod.row + 1);
+    }
     x = nino_linear_op(s, normed(s, net, &v, x), &net->final);
     x = nino_dit_picture(s, x, net->place.patch, height, width);
     nino_scope_end(s);

@@ -12,9 +12,11 @@ typedef struct flux_mlp {
     nino_linear in, out;
 } flux_mlp;
 
-typedef struct flux_mod { // of one layer norm and the branch behind it
-    nino_linear shift, scale, gate;
-    int row; // Chroma: of the approximator's vectors, these three are the ones from here on
+// What modulates layer norms and the branches behind them: shift, scale and gate of the first, of the second.
+typedef struct flux_mod {
+    nino_linear all;
+    bool is_scale_first;
+    int row; // Chroma: of the approximator's vectors, they are the ones from here on
 } flux_mod;
 
 // Chroma: a small network that gives all vectors which modulate blocks, from the time step, the
@@ -40,7 +42,7 @@ typedef struct flux_ffn { // out(in(u)), where there is a gate out(silu(gate(u))
 } flux_ffn;
 
 typedef struct flux_half { // a double block's image or text side
-    flux_mod mod1, mod2;   // none: the network's
+    flux_mod mod;          // of both branches; none: the network's
     flux_qkv qkv;
     nino_linear proj;
     flux_ffn ffn;
@@ -75,7 +77,7 @@ typedef struct
 
 // Where every block is modulated alike (FLUX.2).
 typedef struct flux_shared {
-    flux_mod img1, img2, txt1, txt2, single;
+    flux_mod img, txt, single;
 } flux_shared;
 
 typedef struct flux {
@@ -108,8 +110,8 @@ typedef struct flux_run {
     nino_tensor *clean; // the same without noise, for reference latents that are told so; or NULL
     nino_tensor *given; // Chroma's vectors, and none of the above: [B or 1,FLUX_APPROX_ROWS,hidden]
     nino_tensor *table;
-    int64_t text, image, refs;                   // tokens
-    flux_vectors img1, img2, txt1, txt2, single; // where all blocks have the same
+    int64_t text, image, refs;              // tokens
+    flux_vectors img[2], txt[2], single[1]; // where all blocks have the same
 } flux_run;
 
 // silu(time + guidance + pooled text): [B,hidden]; every use starts with the SiLU. stride 0: one

@@ -60,15 +60,13 @@ static void load_whole(flux_loader *f, const char *base, const char *bfl, const 
         nino_load_expect(&f->l, name.s, out, rows);
 }
 
-// Shift, scale and gate are rows in this order; `first` of `all` counts hidden widths.
+// n times the hidden width.
 static void load_mod(flux_loader *f, const char *base, const char *bfl, const char *diffusers,
-                     int first, int all, flux_mod *out)
+                     int n, flux_mod *out)
 {
-    const int64_t h = f->net->hidden, row = first * h;
-    expect_total(f, base, bfl, diffusers, all * h);
-    load_rows(f, base, (place){ bfl, row, diffusers, row }, h, h, &out->shift);
-    load_rows(f, base, (place){ bfl, row + h, diffusers, row + h }, h, h, &out->scale);
-    load_rows(f, base, (place){ bfl, row + 2 * h, diffusers, row + 2 * h }, h, h, &out->gate);
+    const int64_t h = f->net->hidden;
+    expect_total(f, base, bfl, diffusers, n * h);
+    load_whole(f, base, bfl, diffusers, h, n * h, &out->all);
 }
 
 // bfl: the fused layer; d: the three layers and two norms of diffusers; norm: before query_norm.
@@ -136,12 +134,9 @@ static void load_half(flux_loader *f, const char *base, bool is_txt, int row, fl
         nino_name_of("ff%s.%s", is_txt ? "_context" : "", f->is_2 ? "linear_in" : "net.0.proj");
     const nino_name last =
         nino_name_of("ff%s.%s", is_txt ? "_context" : "", f->is_2 ? "linear_out" : "net.2");
-    out->mod1.row = row;
-    out->mod2.row = row + 3;
-    if (!f->is_2 && !f->is_chroma) {
-        load_mod(f, base, mod, mod_d, 0, 6, &out->mod1);
-        load_mod(f, base, mod, mod_d, 3, 6, &out->mod2);
-    }
+    out->mod.row = row;
+    if (!f->is_2 && !f->is_chroma)
+        load_mod(f, base, mod, mod_d, 6, &out->mod);
     expect_total(f, base, is_txt ? "txt_attn.qkv" : "img_attn.qkv", "", 3 * h);
     load_qkv(f, base, is_txt ? "txt_attn.qkv" : "img_attn.qkv",
              is_txt ? "txt_attn.norm." : "img_attn.norm.", is_txt ? txt_d : img_d, &out->qkv);
@@ -160,7 +155,7 @@ static void load_single(flux_loader *f, const char *base, flux_single *out)
                                        "attn.to_qkv_mlp_proj", "attn.norm_q", "attn.norm_k" };
     const int64_t h = f->net->hidden;
     if (!f->is_2 && !f->is_chroma)
-        load_mod(f, base, "modulation.lin", "norm.linear", 0, 3, &out->mod);
+        load_mod(f, base, "modulation.lin", "norm.linear", 3, &out->mod);
     load_qkv(f, base, "linear1", "norm.", f->is_2 ? d2 : d1, &out->qkv);
     load_feed(f, base,
               (place){ "linear1", 3 * h, f->is_2 ? d2[0] : "proj_mlp", f->is_2 ? 3 * h : 0 },
@@ -249,14 +244,10 @@ static void load_place(const flux_loader *f, flux_place *out)
 
 static void load_shared(flux_loader *f, flux_shared *out)
 {
-    static const char img[] = "double_stream_modulation_img.";
-    static const char txt[] = "double_stream_modulation_txt.";
     f->net->has_shared = true;
-    load_mod(f, img, "lin", "linear", 0, 6, &out->img1);
-    load_mod(f, img, "lin", "linear", 3, 6, &out->img2);
-    load_mod(f, txt, "lin", "linear", 0, 6, &out->txt1);
-    load_mod(f, txt, "lin", "linear", 3, 6, &out->txt2);
-    load_mod(f, "single_stream_modulation.", "lin", "linear", 0, 3, &out->single);
+    load_mod(f, "double_stream_modulation_img.", "lin", "linear", 6, &out->img);
+    load_mod(f, "double_stream_modulation_txt.", "lin", "linear", 6, &out->txt);
+    load_mod(f, "single_stream_modulation.", "lin", "linear", 3, &out->single);
 }
 
 // What goes through the first and last layer: the latent, and at the first what goes with it.
@@ -326,13 +317,9 @@ static void flux_load_last(flux_loader *f, nino_diffusion *d)
 {
     flux *net = f->net;
     const int64_t h = net->hidden, cells = net->place.patch * net->place.patch;
-    // diffusers has the scale first
-    const char *bfl = "final_layer.adaLN_modulation.1", *diffusers = "norm_out.linear";
-    if (!f->is_chroma) {
-        expect_total(f, "", bfl, diffusers, 2 * h);
-        load_rows(f, "", (place){ bfl, 0, diffusers, h }, h, h, &net->final_mod.shift);
-        load_rows(f, "", (place){ bfl, h, diffusers, 0 }, h, h, &net->final_mod.scale);
-    }
+    net->final_mod.is_scale_first = f->is_diffusers;
+    if (!f->is_chroma)
+        load_mod(f, "", "final_layer.adaLN_modulation.1", "norm_out.linear", 2, &net->final_mod);
     load_whole(f, "", "final_layer.linear", "proj_out", h, cells * d->format->channels,
                &net->final);
 }

@@ -59,16 +59,18 @@ static nino_tensor *turn(nino_stream *s, const nino_llm *net, nino_tensor *x, in
 }
 
 // ---- layers ----------------------------------------------------------------------------------
+static nino_tensor *llm_heads(nino_stream *s, const nino_llm *net, nino_tensor *u,
+                              const nino_linear *w, const nino_norm *n)
+{
+    return net->has_head_norms ? nino_linear_heads(s, u, w, n, NULL) : nino_linear_op(s, u, w);
+}
+
 static nino_tensor *llm_attend(nino_stream *s, const nino_llm *net, const nino_llm_layer *w,
                                nino_tensor *u, nino_tensor *table, nino_tensor *bias)
 {
-    nino_tensor *q = nino_linear_op(s, nino_ref(u), &w->q);
-    nino_tensor *k = nino_linear_op(s, nino_ref(u), &w->k);
+    nino_tensor *q = llm_heads(s, net, nino_ref(u), &w->q, &w->norm_q);
+    nino_tensor *k = llm_heads(s, net, nino_ref(u), &w->k, &w->norm_k);
     nino_tensor *v = nino_linear_op(s, u, &w->v);
-    if (net->has_head_norms) {
-        q = nino_rms_norm(s, q, &w->norm_q);
-        k = nino_rms_norm(s, k, &w->norm_k);
-    }
     q = turn(s, net, q, net->heads, table);
     k = turn(s, net, k, net->kv_heads, table);
     return nino_attention_causal(s, q, k, v, net->heads, nino_ref(bias));

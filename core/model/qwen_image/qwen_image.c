@@ -86,22 +86,23 @@ typedef struct qkv {
     nino_tensor *q, *k, *v;
 } qkv;
 
-static qkv qwen_project(nino_stream *s, const qwen_half *w, nino_tensor *u)
+// Of tokens whose angles are those of the table from row `first` on.
+static qkv qwen_project(nino_stream *s, const qwen_run *r, const qwen_half *w, nino_tensor *u,
+                        int64_t first)
 {
-    qkv t = { .q = nino_linear_op(s, nino_ref(u), &w->q),
-              .k = nino_linear_op(s, nino_ref(u), &w->k),
-              .v = nino_linear_op(s, u, &w->v) };
-    t.q = nino_rms_norm(s, t.q, &w->norm_q);
-    t.k = nino_rms_norm(s, t.k, &w->norm_k);
-    return t;
+    nino_tensor *table = nino_slice(s, nino_ref(r->table), 0, first, nino_dim(u, 1));
+    return (qkv){
+        .q = nino_linear_heads(s, nino_ref(u), &w->q, &w->norm_q, nino_ref(table)),
+        .k = nino_linear_heads(s, nino_ref(u), &w->k, &w->norm_k, table),
+        .v = nino_linear_op(s, u, &w->v),
+    };
 }
 
 // Of text and image together.
 static nino_tensor *qwen_attend(nino_stream *s, const qwen_run *r, qkv txt, qkv img)
 {
     const int heads = r->net->heads;
-    nino_tensor *q = nino_rope(s, nino_concat(s, txt.q, img.q, 1), nino_ref(r->table), heads);
-    nino_tensor *k = nino_rope(s, nino_concat(s, txt.k, img.k, 1), nino_ref(r->table), heads);
+    nino_tensor *q = nino_concat(s, txt.q, img.q, 1), *k = nino_concat(s, txt.k, img.k, 1);
     nino_tensor *v = nino_concat(s, txt.v, img.v, 1);
     return nino_attention_bias(s, q, k, v, heads, 0, nino_ref(r->bias));
 }
@@ -123,7 +124,8 @@ void qwen_run_block(nino_stream *s, const qwen_run *r, int n, nino_tensor **img,
     nino_tensor *mt = qwen_mods(s, r, 2 * n + 1, &b->txt.mod);
     nino_tensor *ui = qwen_modulated(s, r, nino_ref(*img), mi, true, SHIFT1, SCALE1);
     nino_tensor *ut = qwen_modulated(s, r, nino_ref(*txt), mt, false, SHIFT1, SCALE1);
-    const qkv t = qwen_project(s, &b->txt, ut), i = qwen_project(s, &b->img, ui);
+    const qkv t = qwen_project(s, r, &b->txt, ut, 0);
+    const qkv i = qwen_project(s, r, &b->img, ui, r->n_txt);
     nino_tensor *attn = qwen_attend(s, r, t, i);
     nino_tensor *of_img = nino_slice(s, nino_ref(attn), 1, r->n_txt,
                                      is_last ? r->n_img : nino_dim(attn, 1) - r->n_txt);

@@ -52,14 +52,17 @@ static nino_tensor *sd3_gated(nino_stream *s, const sd3_run *r, nino_tensor *x, 
 }
 
 // ---- blocks ----------------------------------------------------------------------------------
+static nino_tensor *sd3_heads(nino_stream *s, nino_tensor *u, const nino_linear *w,
+                              const nino_norm *n)
+{
+    return n->gamma ? nino_linear_heads(s, u, w, n, NULL) : nino_linear_op(s, u, w);
+}
+
 static qkv sd3_project(nino_stream *s, const sd3_attn *w, nino_tensor *u)
 {
-    qkv t = { .q = nino_linear_op(s, nino_ref(u), &w->q),
-              .k = nino_linear_op(s, nino_ref(u), &w->k),
-              .v = nino_linear_op(s, u, &w->v) };
-    t.q = w->norm_q.gamma ? nino_rms_norm(s, t.q, &w->norm_q) : t.q;
-    t.k = w->norm_k.gamma ? nino_rms_norm(s, t.k, &w->norm_k) : t.k;
-    return t;
+    return (qkv){ .q = sd3_heads(s, nino_ref(u), &w->q, &w->norm_q),
+                  .k = sd3_heads(s, nino_ref(u), &w->k, &w->norm_k),
+                  .v = nino_linear_op(s, u, &w->v) };
 }
 
 // The image's attention to itself, from the same state as the joint one.

@@ -148,13 +148,10 @@ static nino_tensor *zimage_behind(nino_stream *s, const zimage_run *r, const zim
 static nino_tensor *zimage_attend(nino_stream *s, const zimage_run *r, const zimage_attention *w,
                                   nino_tensor *u)
 {
-    const int heads = r->net->heads;
-    nino_tensor *q = nino_rms_norm(s, nino_linear_op(s, nino_ref(u), &w->q), &w->norm_q);
-    nino_tensor *k = nino_rms_norm(s, nino_linear_op(s, nino_ref(u), &w->k), &w->norm_k);
+    nino_tensor *q = nino_linear_heads(s, nino_ref(u), &w->q, &w->norm_q, nino_ref(r->table));
+    nino_tensor *k = nino_linear_heads(s, nino_ref(u), &w->k, &w->norm_k, nino_ref(r->table));
     nino_tensor *v = nino_linear_op(s, u, &w->v);
-    q = nino_rope(s, q, nino_ref(r->table), heads);
-    k = nino_rope(s, k, nino_ref(r->table), heads);
-    return nino_linear_op(s, nino_attention(s, q, k, v, heads, 0), &w->out);
+    return nino_linear_op(s, nino_attention(s, q, k, v, r->net->heads, 0), &w->out);
 }
 
 static nino_tensor *zimage_feed(nino_stream *s, const zimage_ffn *w, nino_tensor *u)

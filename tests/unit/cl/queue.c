@@ -123,6 +123,50 @@ static void test_bounds(nino_backend *be)
     nino_stream_destroy(&s);
 }
 
+// Whether the driver has times of what the queue in use does.
+static bool is_timed(const nino_cl *cl)
+{
+    cl_event event;
+    cl_ulong t;
+    CHECK(!nino_ocl.clEnqueueMarkerWithWaitList(cl->queue.handle, 0, NULL, &event));
+    CHECK(!nino_ocl.clWaitForEvents(1, &event));
+    const cl_int e =
+        nino_ocl.clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof(t), &t, NULL);
+    nino_ocl.clReleaseEvent(event);
+    CHECK(cl->queue.is_timed == (e == 0));
+    return e == 0;
+}
+
+// The queue keeps times while somebody listens and at no other time, also where that changes between
+// commands; results and bounds stay.
+static void test_times(nino_backend *be)
+{
+    nino_cl *cl = (nino_cl *) be;
+    nino_monitor *m = nino_monitor_create();
+    run(be, m);
+    CHECK(!is_timed(cl));
+    nino_stream *s = nino_stream_create(&(nino_stream_params){ .backend = be, .monitor = m }, &err);
+    nino_array *a = test_wave(NINO_SHAPE(1, 64, 64, 32), 0.01f);
+    nino_tensor *x = nino_upload(s, a, NINO_F32);
+    nino_mon_reader *r = NULL;
+    for (int i = 0; i < 90; i++) {
+        if (i == 30)
+            CHECK((r = nino_mon_reader_create(m)));
+        if (i == 60)
+            nino_mon_reader_destroy(&r);
+        x = nino_scale(s, x, 1, 0.5f);
+        CHECK(x && is_timed(cl) == (i >= 30 && i < 60));
+    }
+    nino_array *out = nino_download(s, x, NINO_F32);
+    CHECK(out && nino_array_f32(out)[5] == nino_array_f32(a)[5] + 45);
+    CHECK_OK(nino_stream_finish(s, &err), err);
+    CHECK(cl->queue.n_flight == 0 && cl->queue.slowdown >= 1);
+    nino_array_unref(&out);
+    nino_array_unref(&a);
+    nino_stream_destroy(&s);
+    nino_monitor_destroy(&m);
+}
+
 // Wrong argument counts are found before the driver sees them.
 static void test_argument_count(nino_backend *be)
 {
@@ -147,6 +191,7 @@ int main(void)
     CHECK(be);
     test_records(be);
     test_bounds(be);
+    test_times(be);
     test_argument_count(be);
     nino_backend_close(&be);
     return 0;

@@ -221,6 +221,49 @@ static void test_stored_conv(nino_dtype type, const nino_dtype *weights, int n)
         }
 }
 
+// Few blocks of queries: as many parts of the keys as a device of 20 processors gets. Keys that end in a block
+// or with one, hidden by a bias (all of a part's, all of a query's) or by their place, of fewer heads; heads that
+// fill no fragment.
+static void test_key_parts(nino_dtype type)
+{
+    static const struct {
+        int n, tq, tk, heads, kv, depth, bias;
+        bool is_causal;
+        float spread;
+    } cases[] = { { 1, 3, 300, 2, 2, 64, 0, false, 1 },   { 1, 65, 257, 1, 1, 128, 0, false, 8 },
+                  { 2, 33, 511, 1, 1, 64, 1, false, 8 },  { 1, 1, 640, 4, 2, 128, 0, true, 6 },
+                  { 1, 50, 200, 1, 1, 128, 0, true, 1 },  { 1, 50, 320, 2, 1, 64, 1, true, 1 },
+                  { 1, 17, 2077, 1, 1, 40, 0, false, 12 } };
+    nino_profile *p = &on_cl->profile;
+    const nino_profile own = *p;
+    p->units = 20;
+    p->peak_f16 = 59.4e12;
+    p->bandwidth = 1e15; // such small ones would not be worth it else
+    p->launch_s = 0;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const int64_t n = cases[i].n, tq = cases[i].tq, tk = cases[i].tk, h = cases[i].heads,
+                      row = h * cases[i].depth, kv = (int64_t) cases[i].kv * cases[i].depth;
+        nino_check_case c = { .op = NINO_OP_ATTENTION,
+                              .attr.heads = cases[i].heads,
+                              .attr.is_causal = cases[i].is_causal,
+                              .src = { { n, tq, row }, { n, tk, kv }, { n, tk, kv } },
+                              .spread = cases[i].spread };
+        nino_op_desc d = { .op = NINO_OP_ATTENTION, .attr = c.attr, .n_src = 3 };
+        d.attr.scale = 1;
+        for (int k = 0; k < 3; k++) {
+            memcpy(d.src[k].dim, c.src[k], 3 * sizeof(int64_t));
+            d.src[k].rank = 3;
+            d.src_type[k] = type;
+        }
+        if (cases[i].bias)
+            memcpy(c.src[3], (const int64_t[]){ n, h, tq, tk }, sizeof(int64_t[4]));
+        const nino_attn_layout l = nino_sched_attention(p, &d);
+        CHECK(l.form == NINO_ATTN_FLASH && l.parts > 1 && l.bytes);
+        run(&c, type, -1);
+    }
+    *p = own;
+}
+
 // Products of few tiles, in parts of the channels and taps: as many as a device of 20 processors gets.
 static void test_split(nino_dtype type)
 {
@@ -333,6 +376,101 @@ static void test_tuned(void)
     *p = own;
 }
 
+// Values between -1 and 1 of which no two rows are alike, as `type` rounds them.
+static nino_array *wmma_values(nino_dtype type, nino_shape shape, uint32_t seed)
+{
+    nino_array *a = nino_array_create(NINO_F32, shape), *t;
+    CHECK(a);
+    for (int64_t i = 0; i < nino_shape_count(&shape); i++) {
+        seed = seed * 1664525u + 1013904223u;
+        nino_array_f32(a)[i] = (float) (int32_t) seed / 2147483648.0f;
+    }
+    CHECK((t = nino_array_convert(a, type)));
+    nino_array_unref(&a);
+    return t;
+}
+
+static nino_weight *wmma_weight(nino_dtype type, nino_shape shape, uint32_t seed)
+{
+    nino_array *a = wmma_values(type, shape, seed);
+    nino_weight *w = nino_weight_from_array(a, shape.rank > 1 ? NINO_W_MATRIX : NINO_W_VECTOR);
+    CHECK(w);
+    nino_array_unref(&a);
+    return w;
+}
+
+typedef struct heads_case {
+    int n, t, c, heads, depth, tile;
+    nino_dtype weight; // F16: the activations' type
+    bool has_bias, has_table;
+} heads_case;
+
+static nino_array *run_heads(nino_backend *be, const heads_case *h, nino_dtype type,
+                             const nino_array *x, const nino_array *table, const nino_linear *l,
+                             const nino_norm *norm)
+{
+    nino_error err;
+    nino_stream *s = nino_stream_create(&(nino_stream_params){ .backend = be }, &err);
+    CHECK(s);
+    nino_tensor *in = nino_upload(s, x, type);
+    if (be == on_ref)
+        in = nino_cast(s, in, NINO_F32);
+    nino_tensor *angles = h->has_table ? nino_upload(s, table, NINO_F32) : NULL;
+    const uint64_t before = be->n_ops;
+    nino_tensor *y = nino_linear_heads(s, in, l, norm, angles);
+    CHECK(be == on_ref || be->n_ops == before + 1);
+    nino_array *out = nino_download(s, y, NINO_F32);
+    CHECK(out);
+    nino_stream_destroy(&s);
+    return out;
+}
+
+// Heads normalised and turned behind the product, in one launch: ref's three ops in f32, rounded once.
+static void test_heads(nino_dtype type)
+{
+    static const heads_case cases[] = { { 1, 130, 48, 3, 128, 2, NINO_F16, true, true },
+                                        { 2, 33, 32, 1, 128, 1, NINO_F16, false, true },
+                                        { 1, 300, 32, 2, 128, 1, NINO_F16, true, false },
+                                        { 2, 35, 64, 3, 64, 2, NINO_F16, true, true },
+                                        { 1, 70, 32, 1, 64, 1, NINO_F16, false, true },
+
+                                        { 2, 37, 256, 2, 128, 2, NINO_F8_E4M3, true, true } };
+    const double tol = nino_ops[NINO_OP_LINEAR].tol_f16 * (type == NINO_BF16 ? 64 : 1);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const heads_case *h = &cases[i];
+        const int64_t n = (int64_t) h->heads * h->depth;
+        const nino_dtype stored = h->weight == NINO_F16 ? type : h->weight;
+        nino_array *x = wmma_values(type, NINO_SHAPE(h->n, h->t, h->c), 1);
+        nino_array *table = wmma_values(NINO_F32, NINO_SHAPE(h->t, h->depth), 2), *got[2];
+        nino_linear l = { .w = wmma_weight(stored, NINO_SHAPE(n, h->c), 3),
+                          .b = h->has_bias ? wmma_weight(NINO_F32, NINO_SHAPE(n), 4) : NULL };
+        nino_norm norm = { .gamma = wmma_weight(NINO_F32, NINO_SHAPE(h->depth), 5),
+                           .groups = h->heads,
+                           .eps = 1e-6f };
+        on_cl->profile.tuning.gemm_tile = h->tile;
+        for (int k = 0; k < 2; k++)
+            got[k] = run_heads(k ? on_ref : on_cl, h, type, x, table, &l, &norm);
+        double error = 0, all = 0;
+        for (int64_t k = 0; k < nino_shape_count(&got[0]->shape); k++) {
+            const double want = (double) nino_array_f32(got[1])[k];
+            const double d = (double) nino_array_f32(got[0])[k] - want;
+            error += d * d;
+            all += want * want;
+        }
+        n_cases++;
+        if (!(error <= tol * all)) {
+            n_failed++;
+            printf("%d heads of %d, tile %d: nmse %g\n", h->heads, h->depth, h->tile, error / all);
+        }
+        nino_linear_release(&l);
+        nino_norm_release(&norm);
+        nino_array_unref(&x);
+        nino_array_unref(&table);
+        for (int k = 0; k < 2; k++)
+            nino_array_unref(&got[k]);
+    }
+}
+
 // All 256 numbers of a type of 8 bits: each is a row of weights, with zeros behind it.
 static void test_bytes(nino_dtype type, nino_dtype weight)
 {
@@ -411,6 +549,7 @@ static int run_type(nino_dtype type)
     test_harness(type);
     test_attention(type);
     test_causal(type);
+    test_key_parts(type);
     test_tile(type == NINO_F16 ? 1 : 3, type, type);
     test_tile(2, type, type == NINO_F16 ? NINO_F32 : other);
     if (type == NINO_F16)
@@ -423,6 +562,7 @@ static int run_type(nino_dtype type)
         test_split_bits();
         test_tuned();
     }
+    test_heads(type);
     test_bytes(type, NINO_F8_E4M3);
     test_bytes(type, NINO_F8_E5M2);
     test_bytes(type, NINO_I8);

@@ -237,8 +237,57 @@ static void test_quantised(void)
                 check_quantised(devices[d], types[t], precisions[p]);
 }
 
+// Ops that heads of a linear layer are on a device of that profile.
+static int ops_of_heads(const nino_profile *p, int64_t rows, int heads, int64_t depth,
+                        bool is_mixed)
+{
+    const int64_t n = heads * depth, c = 64;
+    nino_linear l = { .w = weight(NINO_SHAPE(n, c), NINO_W_MATRIX) };
+    nino_norm norm = { .gamma = weight(NINO_SHAPE(depth), NINO_W_VECTOR), .groups = heads };
+    nino_array *x = nino_array_create(NINO_F32, NINO_SHAPE(1, rows, c));
+    nino_array *t = nino_array_create(NINO_F32, NINO_SHAPE(rows, depth));
+    nino_backend *be = nino_plan_open(p, 0, NULL, &err);
+    CHECK(x && t && be);
+    nino_stream *s = nino_stream_create(
+        &(nino_stream_params){ .backend = be,
+                               .precision = is_mixed ? NINO_PREC_MIXED : NINO_PREC_AUTO },
+        &err);
+    CHECK(s);
+    nino_tensor *in = nino_upload(s, x, NINO_F16), *table = nino_upload(s, t, NINO_F32);
+    const uint64_t before = be->n_ops;
+    nino_tensor *y = nino_linear_heads(s, in, &l, &norm, table);
+    CHECK(nino_dim(y, 1) == rows && nino_dim(y, 2) == n);
+    const int ops = (int) (be->n_ops - before);
+    nino_unref(y);
+    CHECK_OK(nino_stream_status(s, &err), err);
+    nino_stream_destroy(&s);
+    nino_linear_release(&l);
+    nino_norm_release(&norm);
+    nino_backend_close(&be);
+    nino_array_unref(&x);
+    nino_array_unref(&t);
+    return ops;
+}
+
+// Norm and angles of heads are the end of the product where a tile has whole heads.
+static void test_heads(void)
+{
+    nino_profile p;
+    CHECK_OK(nino_profile_load("gfx1151", &p, &err), err);
+    CHECK(ops_of_heads(&p, 4608, 24, 128, false) == 1); // FLUX
+    CHECK(ops_of_heads(&p, 4096, 24, 64, false) == 1);  // SD3.5
+    CHECK(ops_of_heads(&p, 4096, 24, 96, false) == 3);
+    CHECK(ops_of_heads(&p, 16, 24, 128, false) == 3); // few rows: another kernel
+    CHECK(ops_of_heads(&p, 4608, 24, 128, true) > 1); // what lies between has another type
+    p.tuning.gemm_tile = 3;                           // of 64 columns
+    CHECK(ops_of_heads(&p, 4608, 24, 128, false) == 3);
+    CHECK_OK(nino_profile_load("generic-gpu", &p, &err), err);
+    CHECK(ops_of_heads(&p, 4608, 24, 128, false) == 3);
+}
+
 int main(void)
 {
+    test_heads();
     test_quantised();
     model m = make_model();
     test_same_as_ref(&m);

@@ -232,6 +232,42 @@ static void test_attention(void)
     CHECK(attention(&p, NINO_F16, 5000, 128, true).form == NINO_ATTN_OWN);
 }
 
+// Keys are divided where blocks of queries leave processors idle, so that it ends sooner; a part of a batch as
+// the whole.
+static void test_key_parts(void)
+{
+    nino_profile p, few;
+    CHECK_OK(nino_profile_load("gfx1151", &p, &err), err);
+    CHECK(attention(&p, NINO_F16, 5000, 128, false).parts == 1); // 158 blocks for 20 processors
+    const nino_attn_layout l = attention(&p, NINO_F16, 70, 128, false);
+    CHECK(l.parts == 5 && l.part_keys == 26 * 32); // of 128 blocks of keys
+    CHECK(l.bytes == (70 * 2 * 5 * 132 * 4 + 255) / 256 * 256);
+    nino_op_desc d = { .op = NINO_OP_ATTENTION, .n_src = 3, .dst_type = NINO_F16 };
+    d.attr.heads = 2;
+    d.attr.scale = 1;
+    for (int i = 0; i < 3; i++) {
+        d.src[i] = NINO_SHAPE(1, i ? 4090 : 70, 256);
+        d.src_type[i] = NINO_F16;
+    }
+    const double flops = nino_ops[d.op].flops(&d), bytes = 4e6;
+    const double split = nino_sched_seconds(&p, &d, flops, bytes);
+    few = p;
+    few.units = 4; // as many as there are blocks: nothing to divide
+    CHECK(nino_sched_attention(&few, &d).parts == 1);
+    d.attr.is_causal = true;
+    CHECK(nino_sched_attention(&p, &d).parts == 1); // its blocks see different numbers of keys
+    d.src[0].dim[1] = 64;
+    CHECK(nino_sched_attention(&p, &d).parts > 1); // decoding: all see nearly all
+    d.attr.is_causal = false;
+    d.src[0].dim[1] = 70;
+    d.part = 1;
+    d.whole = 64;
+    CHECK(nino_sched_attention(&p, &d).parts == 1);
+    CHECK(nino_sched_seconds(&p, &d, flops, bytes) > 1.5 * split);
+    p.units = 0; // there is no clock model
+    CHECK(attention(&p, NINO_F16, 70, 128, false).parts == 1);
+}
+
 static void test_packing(void)
 {
     nino_profile p;
@@ -456,6 +492,7 @@ int main(void)
     test_expand();
     test_expand_rows();
     test_attention();
+    test_key_parts();
     test_split();
     test_seconds();
     test_clocks();
