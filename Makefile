@@ -3,6 +3,7 @@
 #   make                 library, CLI, app        make check       all tests (make check-long: the long ones too)
 #   make demo            a picture and a clip     make bench       speed, as ratios against other libraries
 #   make lint            style and static checks  make format      rewrite with clang-format
+#   make soak N=3000     mixed jobs in one process        make reliability   the table of the last check-long, soak, ...
 #   make check-tsan      what threads share, under ThreadSanitizer
 #   make check-unit      tests of one kind: check-performance (costs, counted), check-integration, check-regression
 #   make fuzz FUZZ=json TIME=60   a parser under libFuzzer (ENGINE=afl: AFL++); FUZZ=all: every one in turn
@@ -13,6 +14,7 @@
 #   make docs            the API as pages, in $(B)/docs    make abi   keep the library's ABI as it is now
 #   make GUI=0 CL=0      leave parts out (CLBLAST=0: only that library)
 #   make SANITIZE=address,undefined check
+#   make sbom            what the programs are made of, as SPDX, in $(B)/ninodes.spdx.json
 #   make wheel           the Python package, in $(B)/wheel
 #   make deb             Debian packages, in $(B)/deb
 #   make WERROR=1        warnings are errors      make V=1         show commands
@@ -73,6 +75,12 @@ WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointe
 # No path of the build is in what is built: the same sources give the same bytes in every folder.
 BASE := -std=c11 -D_GNU_SOURCE -DNINO_VERSION=\"$(VERSION)\" -ffile-prefix-map=$(CURDIR)=. \
 	-fvisibility=hidden -fPIC -pthread $(WARN)
+# What stands in the way of whoever finds an overflow: marks behind arrays on the stack, lengths that are checked where
+# they are known, tables that are read-only once the program is loaded (tests/fault/hardened.sh). HARDEN= leaves it out.
+HARDEN ?= -fstack-protector-strong -fstack-clash-protection $(if $(filter x86_64,$(shell uname -m)),-fcf-protection) \
+	$(if $(SANITIZE)$(COVERAGE),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
+BASE += $(HARDEN)
+LDFLAGS += $(if $(HARDEN),-Wl$(comma)-z$(comma)relro -Wl$(comma)-z$(comma)now)
 ifdef SANITIZE
 BASE += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
 LDFLAGS += -fsanitize=$(SANITIZE)
@@ -97,21 +105,25 @@ cli_SRC := $(sort $(wildcard cli/*.c cli/*/*.c))
 gui_SRC := $(if $(filter 1,$(GUI)),$(sort $(wildcard gui/*.c gui/*/*.c)))
 # Each of these files is one test program.
 unit_SRC := $(sort $(wildcard tests/unit/*/*.c))
+fault_SRC := $(sort $(wildcard tests/fault/*.c))
 golden_SRC := $(sort $(wildcard tests/golden/*.c))
 workflow_SRC := $(sort $(wildcard tests/workflow/*.c tests/e2e/*.c))
 performance_SRC := $(sort $(wildcard tests/performance/*.c))
 example_SRC := $(sort $(wildcard tests/examples/*.c))
 kernel_SRC := $(sort $(wildcard tests/check/*.c))
-# Each of these is linked with tests/fuzz/main.c, which replays and mutates inputs.
-fuzz_SRC := $(filter-out tests/fuzz/main.c,$(sort $(wildcard tests/fuzz/*.c)))
+# Each of these is linked with what replays and mutates inputs, and lets memory run out.
+fuzz_DRIVER := tests/fuzz/main.c tests/fuzz/shortage.c
+fuzz_SRC := $(filter-out $(fuzz_DRIVER),$(sort $(wildcard tests/fuzz/*.c)))
 bench_SRC := $(sort $(wildcard bench/*.c))
 ifneq ($(CL),1)
 unit_SRC := $(filter-out tests/unit/cl/%,$(unit_SRC))
+fault_SRC := $(filter-out tests/fault/device.c,$(fault_SRC))
 endif
-# Programs that test widgets or help scripts; tests/gui/test_*.sh starts them on a display of its own.
+# Programs that test widgets or help scripts; tests/gui/test_*.sh starts them on a display of its own. tests/gui/story has
+# the app used as people do: keys, pointer, what a screen reader sees.
 gui_test_SRC := $(if $(gui_SRC),$(sort $(wildcard tests/gui/program/*.c)))
-test_SRC := $(unit_SRC) $(golden_SRC) $(workflow_SRC) $(performance_SRC) $(kernel_SRC) $(fuzz_SRC)
-script_SRC := $(sort $(wildcard tests/cli/*.sh tests/cluster/*.sh) $(if $(filter 1,$(GUI)),$(wildcard tests/gui/test_*.sh)))
+test_SRC := $(unit_SRC) $(fault_SRC) $(golden_SRC) $(workflow_SRC) $(performance_SRC) $(kernel_SRC) $(fuzz_SRC)
+script_SRC := $(sort $(wildcard tests/cli/*.sh tests/cluster/*.sh tests/fault/*.sh) $(if $(filter 1,$(GUI)),$(wildcard tests/gui/test_*.sh tests/gui/*/test_*.sh)))
 # Minutes of work each, so only check-long starts them.
 long_SRC := tests/golden/full_vae.c tests/workflow/obs_cost.c tests/cli/add_counter.sh \
 	tests/cluster/launchers.sh
@@ -126,7 +138,7 @@ bin = $(patsubst %.c,$(B)/%,$(1))
 lib_OBJ := $(call obj,$(core_SRC) $(cl_SRC))
 # Each example as C11 and, where there is a compiler, as C++17.
 examples := $(call bin,$(example_SRC)) $(if $(shell command -v $(CXX)),$(addsuffix -cxx,$(call bin,$(example_SRC))))
-tests_ALL := $(call bin,$(unit_SRC) $(kernel_SRC) $(fuzz_SRC) $(golden_SRC) $(workflow_SRC) $(performance_SRC)) $(examples) $(script_SRC)
+tests_ALL := $(call bin,$(unit_SRC) $(fault_SRC) $(kernel_SRC) $(fuzz_SRC) $(golden_SRC) $(workflow_SRC) $(performance_SRC)) $(examples) $(script_SRC)
 headers_OK := $(patsubst core/include/%.h,$(B)/headers/%.ok,$(header_SRC))
 
 # Who may include what. core/ and cl/ see the tree, in the order of core/LAYERS (lint-layers); cli/,
@@ -148,6 +160,11 @@ gtk_LIBS = $(shell $(PKG_CONFIG) --libs gtk4)
 endif
 $(B)/gui/%.o: INC = $(public) -Igui -I$(B)/gui $(gtk_CFLAGS)
 $(B)/tests/gui/%.o: INC = $(public) -Igui -I$(B)/gui -I. $(gtk_CFLAGS)
+# Objects are made anew when what they are compiled with has changed.
+flags_NOW := $(HARDEN) $(CFLAGS) $(CPPFLAGS)
+$(B)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(flags_NOW)' | cmp -s - $@ || echo '$(flags_NOW)' > $@
 # Sampling follows another library's rounding; its loops vectorise without errno.
 $(B)/core/sample/%.o: CFLAGS += -O3 -ffp-contract=off -fno-math-errno
 # Reference code must stay plain: no contraction, no reordering.
@@ -158,7 +175,7 @@ lib_LIBS := $(core_LIBS) $(if $(filter 1,$(CL)),-lnettle)
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 
-.PHONY: all doc docs abi lint-abi pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-unit check-performance check-integration check-regression check-bugs list-tests check-tsan check-races check-valgrind check-memory check-headers coverage coverage-run fuzz fuzz-run tests bench bench-all lint format install uninstall stage FORCE shots plans phases clocks tuned code-objects tiles clean deps deps-check deps-long deps-lint deps-bench demo
+.PHONY: all doc docs abi lint-abi lint-deps sbom pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-unit check-performance check-integration check-regression check-bugs list-tests check-tsan check-races check-valgrind check-memory check-headers soak reliability coverage coverage-run fuzz fuzz-run tests bench bench-all lint format install uninstall stage FORCE shots plans phases budgets clocks tuned code-objects tiles clean deps deps-check deps-long deps-lint deps-bench demo
 .DELETE_ON_ERROR:
 .SECONDARY:
 .DEFAULT_GOAL := all
@@ -189,7 +206,7 @@ deps-bench:
 	$(call install_packages,$(DEPS) $(DEPS_bench))
 
 # ---- building ---------------------------------------------------------------------------------
-$(B)/%.o: %.c
+$(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(INC) $(CPPFLAGS) -MMD -MP -c $< -o $@
@@ -245,14 +262,26 @@ $(B)/locale/%/LC_MESSAGES/ninodes.mo: $(po_DIR)/%.po
 	$(call say,MSGFMT,$<)
 	$(Q)msgfmt --check -o $@ $<
 
-$(call bin,$(fuzz_SRC)): $(B)/tests/fuzz/main.o
+$(call bin,$(fuzz_SRC)): $(call obj,$(fuzz_DRIVER))
+$(call bin,$(fuzz_SRC)): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,exit nino_arena_alloc nino_arena_strndup nino_arena_strdup nino_buf_add nino_buf_adds nino_buf_addc)
 # These make allocations fail (tests/oom.h).
-$(call bin,$(filter tests/unit/oom/%,$(unit_SRC))): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc strdup strndup aligned_alloc posix_memalign free)
+$(call bin,$(filter tests/unit/oom/%,$(unit_SRC)) $(fuzz_SRC) tests/fault/allocations.c): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc strdup strndup aligned_alloc posix_memalign free pthread_create mmap)
 $(call bin,$(test_SRC)): $(B)/%: $(B)/%.o $(B)/libninodes.a
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $^ $(lib_LIBS) -o $@
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o %.a,$^) $(lib_LIBS) -o $@
 
-# The same targets with the engine in place of tests/fuzz/main.c.
+# What fault tests put beside a program: a layer below OpenCL, and who runs it under ptrace.
+$(B)/tests/fault/tool/cl_layer.so: tests/fault/tool/cl_layer.c
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(filter-out -fsanitize=%,$(BASE)) $(CFLAGS) -I. -MMD -MP -MF $(@:.so=.d) -shared $< -o $@
+$(B)/tests/fault/device $(B)/tests/fault/soak: | $(B)/tests/fault/tool/cl_layer.so
+$(B)/tests/fault/tool/inject: $(B)/tests/fault/tool/inject.o
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $< -o $@
+fault_TOOLS := $(B)/tests/fault/tool/inject $(if $(filter 1,$(CL)),$(B)/tests/fault/tool/cl_layer.so)
+
+# The same targets with the engine in place of fuzz_DRIVER.
 $(B)/engine/%: $(B)/tests/fuzz/%.o $(B)/libninodes.a
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
@@ -275,7 +304,7 @@ $(call bin,$(bench_SRC)): $(B)/%: $(B)/%.o $(B)/libninodes.a
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $^ $(lib_LIBS) $(bench_LIBS) -o $@
 
 # ---- tests ------------------------------------------------------------------------------------
-tests: $(call bin,$(test_SRC) $(gui_test_SRC)) $(examples)
+tests: $(call bin,$(test_SRC) $(gui_test_SRC)) $(examples) $(fault_TOOLS)
 
 # Builds on all processors where -j says nothing else.
 all_CPUS = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -291,15 +320,30 @@ COUNT ?= 100
 SEED ?= 1
 check-bugs: deps-check
 	$(Q)tests/mutate.py $(B) --count $(COUNT) --seed $(SEED) --report $(B)/bugs.txt
+# What they count lies in $(B)/figures; its table is shown at the end.
 check-long: deps-long
 	$(Q)$(MAKE) $(all_CPUS) --no-print-directory all tests check-headers
-	$(Q)NINODES_TEST_LONG=1 tests/run.py $(B) $(tests_ALL)
-	$(Q)$(MAKE) --no-print-directory check-tsan TIMES=3
-	$(Q)$(MAKE) --no-print-directory check-valgrind
+	$(Q)rm -rf $(figures_DIR) && mkdir -p $(figures_DIR)
+	$(Q)NINODES_TEST_LONG=1 $(call counted,make check-long) tests/run.py $(B) $(tests_ALL)
+	$(Q)$(call counted,make check-tsan) $(MAKE) --no-print-directory check-tsan TIMES=3
+	$(Q)$(call counted,make check-valgrind) $(MAKE) --no-print-directory check-valgrind
+	$(Q)python3 tests/reliability.py $(figures_DIR)
+figures_DIR := $(CURDIR)/$(B)/figures
+counted = NINODES_FIGURES=$(figures_DIR) NINODES_TEST_TITLE='$(1)'
+# N mixed jobs in one process. reliability: bench/results/RELIABILITY.md anew, of the last check-long, soak, coverage and
+# check-bugs.
+N ?= 3000
+soak: $(B)/tests/fault/soak
+	$(Q)mkdir -p $(figures_DIR)
+	$(Q)NINODES_FIGURES=$(figures_DIR) NINODES_SOAK=$(N) $<
+reliability:
+	$(Q)mkdir -p $(figures_DIR)
+	-$(Q)python3 tests/reliability.py $(figures_DIR) > $(B)/RELIABILITY.md
+	$(Q)cp $(B)/RELIABILITY.md bench/results/RELIABILITY.md
 # The tests by what they are for; `check` has all of them. performance: what runs cost as counted before them, no clock
 # in it. regression: outputs against stored references.
 regression_SRC := $(golden_SRC) $(wildcard tests/e2e/*.c) tests/workflow/demo.c
-check-unit: $(call bin,$(unit_SRC))
+check-unit: $(call bin,$(unit_SRC) $(fault_SRC))
 check-performance: $(call bin,$(performance_SRC))
 check-integration: all $(call bin,$(filter-out $(regression_SRC),$(workflow_SRC)))
 check-regression: $(call bin,$(filter-out $(long_SRC),$(regression_SRC)))
@@ -346,18 +390,20 @@ fuzz-run: $(foreach f,$(if $(filter all,$(FUZZ)),$(FUZZ_NAMES),$(FUZZ)),$(B)/tes
 		bash tests/fuzz/engine.sh $(B) $$f $(TIME) '$(ENGINE)' || exit 1; done
 # The part that sanitizer builds run: no scripts, no GUI.
 check-core: all tests
-	$(Q)tests/run.py $(B) $(filter-out $(call bin,$(long_SRC)),$(call bin,$(unit_SRC) $(kernel_SRC) $(fuzz_SRC) $(workflow_SRC)))
-# Which branches of the parsers the tests take, a line a file: what reads files, texts and peers.
-parser_SRC := core/base/json core/base/utf8 core/base/settings core/file/ core/text/ core/media/ core/workflow/ \
-	core/monitor/link/ core/monitor/trace/ core/serve/
+	$(Q)tests/run.py $(B) $(filter-out $(call bin,$(long_SRC)),$(call bin,$(unit_SRC) $(fault_SRC) $(kernel_SRC) $(fuzz_SRC) $(workflow_SRC)))
+# Which branches of the parsers the tests take, a line a file and a line a parser (tests/coverage.py). More allocations
+# fail than in `make check`, which has no time for all.
 coverage: deps-check
 	$(call install_packages,$(DEPS_coverage))
 	$(Q)$(MAKE) $(all_CPUS) --no-print-directory GUI=0 CL=0 COVERAGE=1 coverage-run
-coverage_SRC := $(foreach d,base file text media workflow monitor oom fault,$(filter tests/unit/$d/%,$(unit_SRC))) $(fuzz_SRC)
+coverage_SRC := $(foreach d,base file text media workflow document monitor node serve oom,$(filter tests/unit/$d/%,$(unit_SRC))) \
+	$(addprefix tests/unit/,run/worker.c run/picture.c run/results.c sample/resume.c model/lora_quantised.c model/detect.c) \
+	$(addprefix tests/workflow/,api_files.c ui_pairs.c load_image.c video_files.c text_nodes.c values.c lists.c switch.c) tests/fault/calls.c tests/fault/kill.c $(fuzz_SRC)
 coverage-run: $(call bin,$(coverage_SRC))
 	$(Q)find $(B) -name '*.gcda' -delete
-	-$(Q)tests/run.py $(B) $^
-	$(Q)gcovr -r . --object-directory $(B) --exclude-unreachable-branches --branches $(addprefix --filter ,$(parser_SRC)) $(B) | tee $(B)/coverage.txt
+	-$(Q)NINODES_TEST_LIMIT=1200 NINODES_TEST_SHORTAGES=8000 tests/run.py $(B) $^
+	$(Q)gcovr -r . --object-directory $(B) --exclude-unreachable-branches --filter core/ --json $(B)/coverage.json $(B)
+	$(Q)tests/coverage.py $(B)/coverage.json | tee $(B)/coverage.txt
 check-headers: $(headers_OK)
 
 # Every public header compiles alone, as C11 and as C++.
@@ -382,7 +428,7 @@ CLANG_FORMAT ?= $(firstword $(shell command -v clang-format-14 clang-format))
 CLANG_TIDY ?= $(firstword $(shell command -v clang-tidy-14 clang-tidy))
 CLANG ?= $(firstword $(shell command -v clang-14 clang))
 lint: deps-lint
-	$(Q)$(MAKE) --no-print-directory lint-layers lint-text lint-kernels lint-static lint-abi
+	$(Q)$(MAKE) --no-print-directory lint-layers lint-text lint-kernels lint-static lint-abi lint-deps
 # core/LAYERS: which room may include which, and how large rooms and files get.
 lint-layers:
 	$(Q)python3 tests/layers.py includes
@@ -413,6 +459,13 @@ lint-abi: $(B)/libninodes.so
 	$(Q)sh tests/abi.sh $< $(abi_DUMP) libninodes.so.$(SOVERSION)
 abi: $(B)/libninodes.so
 	$(Q)abidw --exported-interfaces-only --headers-dir core/include/ninodes --drop-private-types --no-elf-needed --no-corpus-path --no-comp-dir-path --out-file $(abi_DUMP) $<
+# Every library that is linked or loaded is of the list of packages above, and its licence is known. sbom: the same as a
+# bill of materials, SPDX as JSON, in $(B)/ninodes.spdx.json.
+lint-deps: all
+	$(Q)python3 tests/deps.py check $(B) $(DEPS)
+sbom: all
+	$(Q)python3 tests/deps.py sbom $(B) $(DEPS) > $(B)/ninodes.spdx.json
+	@echo $(B)/ninodes.spdx.json
 docs:
 	$(call install_packages,$(DEPS_docs))
 	$(Q)mkdir -p $(B)/docs
@@ -466,6 +519,10 @@ code-objects: $(B)/tests/unit/run/real_programs $(B)/tests/unit/cl/code
 # What the phases of optimisation give on this machine's device, up to 40 minutes; it has to be quiet.
 phases: all
 	$(Q)$(B)/ninodes bench suite --output $(B)/phases --report $(B)/PHASES.md && cp $(B)/PHASES.md bench/results/PHASES.md
+
+# What less memory costs, predicted and measured on this machine's device, some minutes; it has to be quiet.
+budgets: $(B)/bench/budgets
+	$(Q)$< >$(B)/BUDGETS.md && cp $(B)/BUDGETS.md bench/results/BUDGETS.md
 
 # What tiles of a VAE lose, measured on this machine's device.
 tiles: $(B)/bench/tiles

@@ -37,9 +37,9 @@ typedef struct options {
     int n_args;
     text_list models, set, grid, against, object_info, hosts, config;
     const char *input, *output, *device, *precision, *trace, *profile, *op, *telemetry, *preview,
-        *state, *worker, *fail_over, *baseline, *save, *export_file, *import_file, *schedule, *gemm,
-        *listen, *token, *frontend, *images, *user, *program, *call, *shard, *parts, *queue, *psnr,
-        *budget,
+        *state, *worker, *fail_over, *baseline, *save, *export_file, *import_file, *keep, *schedule,
+        *gemm, *listen, *token, *frontend, *images, *user, *program, *call, *shard, *parts, *queue,
+        *psnr, *budget,
         *mem_limit_text; // as --mem-limit has it
     uint64_t max_upload, max_clients, seed, mem_limit, preview_every, preview_percent, position,
         samples, warmup, idle_end, side, claim_after, return_max;

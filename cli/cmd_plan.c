@@ -48,6 +48,7 @@ static void scheme_json(const nino_scheme *s)
     js_num("load_seconds", i.load_seconds);
     js_num("unchosen_seconds", i.unchosen_seconds);
     js_num("unlimited_seconds", i.unlimited_seconds);
+    js_bool("is_load_measured", i.is_load_measured);
     js_uint("load_bytes", i.load_bytes);
     js_int("ways", i.ways);
     js_uint("least_bytes", i.least_bytes);
@@ -129,6 +130,7 @@ static int curve(const options *o, nino_ctx *ctx, nino_graph *g)
     uint64_t budget[MAX_BUDGETS];
     size_t n;
     int rc = EXIT_NOMEM; // until one fits
+    bool is_load_measured = false;
     nino_error err = { .code = NINO_OK };
     nino_scheme *s = NULL;
     if (!read_budgets(o->budget, budget, &n))
@@ -143,6 +145,7 @@ static int curve(const options *o, nino_ctx *ctx, nino_graph *g)
     for (size_t i = 0; i < n && (s = nino_scheme_create(ctx, g, o->profile, NULL, budget[i], &err));
          i++) {
         rc = info_of(s).fits ? EXIT_OK : rc;
+        is_load_measured = info_of(s).is_load_measured;
         if (o->json)
             js_open(NULL, '{');
         (o->json ? scheme_json : curve_line)(s);
@@ -154,8 +157,8 @@ static int curve(const options *o, nino_ctx *ctx, nino_graph *g)
         js_close(']');
         js_envelope_end();
     } else {
-        printf("times are predicted, with assumed efficiencies and an assumed rate of reading "
-               "weights\n");
+        printf("times are predicted, with assumed efficiencies and %s rate of reading weights\n",
+               is_load_measured ? "the measured" : "an assumed");
     }
     return err.code ? report_error(o, "plan", &err, NULL) : rc;
 }

@@ -38,6 +38,8 @@ static void cmd_tune_tell(const options *o, const nino_tuning_info *t)
         } else if (c->value == c->standard) {
             printf("  %-12s %9d %8d  nothing else is faster beyond doubt\n", c->name, c->standard,
                    c->value);
+        } else if (c->gain == 0 && c->gain_high == 0) {
+            printf("  %-12s %9d %8d  kept by hand\n", c->name, c->standard, c->value);
         } else {
             printf("  %-12s %9d %8d  %.1f %% (95 %%: %.1f to %.1f)\n", c->name, c->standard,
                    c->value, c->gain, c->gain_low, c->gain_high);
@@ -96,15 +98,42 @@ static int carry(const options *o, const nino_device_info *d)
     return EXIT_OK;
 }
 
+// NAME=VALUE; the others stay as they are.
+static int keep(const options *o, const nino_device_info *d)
+{
+    nino_error err = { .code = NINO_OK };
+    nino_tuning_info t;
+    nino_tune_choice c = { .gain = 0 };
+    const char *is = strchr(o->keep, '=');
+    char *end = NULL;
+    const long value = is ? strtol(is + 1, &end, 10) : 0;
+    if (!is || is == o->keep || (size_t) (is - o->keep) >= sizeof(c.name) || end == is + 1 ||
+        *end || value < 0 || value > 1 << 20) {
+        say("tune: --keep takes NAME=VALUE, as ninodes kernel --sweep prints them");
+        return EXIT_USAGE;
+    }
+    snprintf(c.name, sizeof(c.name), "%.*s", (int) (is - o->keep), o->keep);
+    c.value = (int) value;
+    if (nino_tuning_keep(NULL, d, &c, &t, &err)) {
+        const int rc = report_error(o, "tune", &err, NULL);
+        return err.code == NINO_ERR_UNKNOWN || err.code == NINO_ERR_ARG ? EXIT_USAGE : rc;
+    }
+    if (!o->quiet || o->json)
+        cmd_tune_tell(o, &t);
+    return EXIT_OK;
+}
+
 int cmd_tune(const options *o)
 {
     nino_error err = { .code = NINO_OK };
     nino_device_info d;
     nino_tuning_info t;
     int rc = EXIT_OK;
-    if (o->reset || o->export_file || o->import_file) {
+    if (o->reset || o->export_file || o->import_file || o->keep) {
         if (!find_device(o, &d, &rc))
             return rc;
+        if (o->keep)
+            return keep(o, &d);
         return o->reset ? reset(o, &d) : carry(o, &d);
     }
     const nino_tune_params p = { NINO_TUNE_PARAMS_INIT, .device = o->device, .quick = o->fast,

@@ -305,6 +305,8 @@ static const opt tune_opts[] = {
     { "reset", 0, OPT_FLAG, FIELD(reset), NULL, "Forget what was found" },
     { "export", 0, OPT_TEXT, FIELD(export_file), "FILE", "Write what was found to FILE" },
     { "import", 0, OPT_TEXT, FIELD(import_file), "FILE", "Take what was found elsewhere" },
+    { "keep", 0, OPT_TEXT, FIELD(keep), "NAME=VALUE",
+      "Keep one value, as ninodes kernel --sweep found it" },
     O_DEVICE,
     O_JSON,
     O_QUIET,

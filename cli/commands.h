@@ -42,6 +42,9 @@ int cmd_kernel(const options *o);
 int cmd_tune(const options *o);
 int cmd_monitor(const options *o);
 int cmd_worker(const options *o);
+// worker/confine.c: from now on this process and those that it starts can start no other program and reach
+// no network, as far as the kernel can refuse it; is_told: says so. The setting worker.confined.
+void confine(bool has_network, bool is_told);
 int cmd_jobs(const options *o);
 int cmd_serve(const options *o);
 int cmd_doctor(const options *o);

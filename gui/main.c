@@ -21,6 +21,9 @@ static NinoWindow *window_of(GApplication *app)
     for (; windows; windows = windows->next)
         if (NINO_IS_WINDOW(windows->data))
             return windows->data;
+    GAction *quit =
+        g_action_map_lookup_action(G_ACTION_MAP(app), "quit"); // off, if one was closing
+    g_simple_action_set_enabled(G_SIMPLE_ACTION(quit), TRUE);
     return NINO_WINDOW(nino_window_new(GTK_APPLICATION(app), &options));
 }
 
@@ -113,6 +116,56 @@ static void startup(GApplication *app)
     nino_theme_start();
 }
 
+// ---- an app that is ending ----------------------------------------------------------------------
+
+#define NAME "org.ninodes.Studio"
+enum { ENDING_MS = 15000, LOOK_MS = 50, MAX_STARTS = 20 };
+
+typedef enum Other { OTHER_NONE, OTHER_ENDING, OTHER_ALIVE } Other;
+
+// The instance that has the name. One that is ending has it for a while, and what it is told nobody would
+// see: it cannot be quit any more, or its loop has ended. One that is only busy answers in the end.
+static Other other_instance(void)
+{
+    g_autoptr(GDBusConnection) bus = g_bus_get_sync(G_BUS_TYPE_SESSION, NULL, NULL);
+    g_autoptr(GVariant) owner =
+        bus ? g_dbus_connection_call_sync(bus, "org.freedesktop.DBus", "/org/freedesktop/DBus",
+                                          "org.freedesktop.DBus", "GetNameOwner",
+                                          g_variant_new("(s)", NAME), NULL, G_DBUS_CALL_FLAGS_NONE,
+                                          -1, NULL, NULL)
+            : NULL;
+    if (!owner)
+        return OTHER_NONE;
+    g_autoptr(GVariant) quits = g_dbus_connection_call_sync(
+        bus, NAME, "/org/ninodes/Studio", "org.gtk.Actions", "Describe",
+        g_variant_new("(s)", "quit"), NULL, G_DBUS_CALL_FLAGS_NO_AUTO_START, ENDING_MS, NULL, NULL);
+    gboolean can_quit = FALSE;
+    if (quits)
+        g_variant_get(quits, "((bgav))", &can_quit, NULL, NULL);
+    return can_quit ? OTHER_ALIVE : OTHER_ENDING;
+}
+
+static void wait_for_ending_one(void)
+{
+    for (int ms = 0; ms < ENDING_MS && other_instance() == OTHER_ENDING; ms += LOOK_MS)
+        g_usleep((gulong) LOOK_MS * 1000);
+}
+
+// It may also end between two messages: then once more.
+static gboolean register_app(GApplication *app)
+{
+    g_autoptr(GError) error = NULL;
+    for (int i = 0; i < MAX_STARTS; i++) {
+        g_clear_error(&error);
+        if (g_application_register(app, NULL, &error))
+            return TRUE;
+        g_usleep((gulong) LOOK_MS * 1000);
+        wait_for_ending_one();
+    }
+    g_printerr("ninodes-studio: %s\n", error->message);
+    return FALSE;
+}
+
 static int local_options(GApplication *app, GVariantDict *dict, gpointer user)
 {
     (void) user;
@@ -120,16 +173,29 @@ static int local_options(GApplication *app, GVariantDict *dict, gpointer user)
         g_print("ninodes-studio %s\n", nino_version());
         return 0;
     }
+    if (!register_app(app))
+        return 1;
     if (attach_target) { // also by the instance that runs already
-        g_autoptr(GError) error = NULL;
-        if (!g_application_register(app, NULL, &error)) {
-            g_printerr("ninodes-studio: %s\n", error->message);
-            return 1;
-        }
         g_action_group_activate_action(G_ACTION_GROUP(app), "attach",
                                        g_variant_new_string(attach_target));
     }
     return -1; // go on
+}
+
+// Runs the app, or tells the instance that runs already. *is_told: it did that.
+static int run_app(const GOptionEntry *entries, int argc, char **argv, gboolean *is_told)
+{
+    g_autoptr(GtkApplication) app = gtk_application_new(NAME, G_APPLICATION_HANDLES_OPEN);
+    g_application_add_main_option_entries(G_APPLICATION(app), entries);
+    g_application_set_option_context_parameter_string(G_APPLICATION(app), "[WORKFLOW|TRACE]…");
+    g_signal_connect(app, "handle-local-options", G_CALLBACK(local_options), NULL);
+    g_signal_connect(app, "startup", G_CALLBACK(startup), NULL);
+    g_signal_connect(app, "activate", G_CALLBACK(main_activate), NULL);
+    g_signal_connect(app, "open", G_CALLBACK(open_files), NULL);
+    const int rc = g_application_run(G_APPLICATION(app), argc, argv);
+    *is_told = g_application_get_is_registered(G_APPLICATION(app)) &&
+               g_application_get_is_remote(G_APPLICATION(app));
+    return rc;
 }
 
 int main(int argc, char **argv)
@@ -149,13 +215,12 @@ int main(int argc, char **argv)
     // Before GTK opens a display: drawing with the processor keeps the GPU for the run.
     if (g_strcmp0(nino_prefs_text("renderer"), "gpu") != 0)
         g_setenv("GSK_RENDERER", "cairo", FALSE);
-    g_autoptr(GtkApplication) app =
-        gtk_application_new("org.ninodes.Studio", G_APPLICATION_HANDLES_OPEN);
-    g_application_add_main_option_entries(G_APPLICATION(app), entries);
-    g_application_set_option_context_parameter_string(G_APPLICATION(app), "[WORKFLOW|TRACE]…");
-    g_signal_connect(app, "handle-local-options", G_CALLBACK(local_options), NULL);
-    g_signal_connect(app, "startup", G_CALLBACK(startup), NULL);
-    g_signal_connect(app, "activate", G_CALLBACK(main_activate), NULL);
-    g_signal_connect(app, "open", G_CALLBACK(open_files), NULL);
-    return g_application_run(G_APPLICATION(app), argc, argv);
+    for (int i = 0;; i++) {
+        gboolean is_told = FALSE;
+        wait_for_ending_one();
+        const int rc = run_app(entries, argc, argv, &is_told);
+        // what was told is heard where an answer comes after it
+        if (!is_told || i >= MAX_STARTS || other_instance() == OTHER_ALIVE)
+            return rc;
+    }
 }

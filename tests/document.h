@@ -30,7 +30,12 @@ static inline const char *text_of(nino_document *d)
     return s;
 }
 
-static inline char *kept_text(nino_document *d) { return strdup(text_of(d)); }
+static inline char *kept_text(nino_document *d)
+{
+    char *s = strdup(text_of(d));
+    CHECK(s);
+    return s;
+}
 
 // The last step undone and done again; what is written can be read and is written the same again.
 static inline void check_undo(nino_document *d, const char *before)

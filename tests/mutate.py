@@ -30,9 +30,10 @@ SCHEDULES = "tests/unit/cl tests/check"
 FIRST = [  # rooms whose tests come first, by the start of the file's name
     ("cl/", SCHEDULES), ("core/op/ref", SCHEDULES + " tests/unit/op"), ("core/op", "tests/unit/op tests/unit/tile tests/unit/run"),
     ("core/sample", "tests/unit/sample tests/golden"), ("core/model", "tests/unit/model tests/golden"),
-    ("core/tile", "tests/unit/tile"), ("core/run", "tests/unit/run tests/workflow"), ("core/workflow", "tests/unit/workflow"),
-    ("core/media", "tests/unit/media"), ("core/text", "tests/unit/text"), ("core/file", "tests/unit/file"),
-    ("core/base", "tests/unit/base"),
+    ("core/tile", "tests/unit/tile"), ("core/run", "tests/unit/run tests/workflow"),
+    ("core/workflow", "tests/unit/workflow tests/fuzz tests/unit/oom tests/unit/document tests/unit/node"),
+    ("core/media", "tests/unit/media tests/unit/run tests/fuzz tests/unit/oom"), ("core/text", "tests/unit/text tests/fuzz tests/unit/oom"),
+    ("core/file", "tests/unit/file tests/fuzz tests/unit/oom"), ("core/base", "tests/unit/base tests/fuzz tests/unit/oom"),
 ]
 SWAPS = [  # a token and what takes its place
     (r" < ", " <= "), (r" <= ", " < "), (r" > ", " >= "), (r" >= ", " > "), (r" == ", " != "), (r" != ", " == "),

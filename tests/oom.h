@@ -6,6 +6,8 @@
 #include "tests/test.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <sys/mman.h>
 
 static struct {
     long at;    // 1: the next allocation fails; 0: none does
@@ -13,6 +15,7 @@ static struct {
     long live;  // allocations not freed yet
     int sticky; // everything after it fails too
     int fired;
+    int wide; // threads and mappings count as well
 } oom;
 
 void *__real_malloc(size_t n);
@@ -40,6 +43,20 @@ static int oom_fails(void)
     __atomic_store_n(&oom.fired, 1, __ATOMIC_RELAXED);
     errno = ENOMEM;
     return 1;
+}
+
+// A thread that cannot be made, a file that cannot be mapped.
+int __real_pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*f)(void *), void *priv);
+int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*f)(void *), void *priv);
+int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*f)(void *), void *priv)
+{
+    return oom.wide && oom_fails() ? EAGAIN : __real_pthread_create(t, a, f, priv);
+}
+void *__real_mmap(void *at, size_t n, int prot, int flags, int fd, off_t from);
+void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t from);
+void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t from)
+{
+    return oom.wide && oom_fails() ? MAP_FAILED : __real_mmap(at, n, prot, flags, fd, from);
 }
 
 static void *oom_count(void *p)
@@ -111,7 +128,7 @@ static inline bool oom_passed(nino_status st, const nino_error *err, int may_fai
 // without reaching the failing one, and scenario(0) with none failing at the end. The scenario
 // checks that its calls fail cleanly (may_fail) or succeed, and frees everything. Returns the
 // number of allocations.
-static long oom_each(void (*scenario)(int may_fail))
+static inline long oom_each(void (*scenario)(int may_fail))
 {
     long n = 0;
     for (int sticky = 0; sticky < 2; sticky++)

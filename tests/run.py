@@ -8,7 +8,8 @@ each. A script that has "alone:" in its first five lines, with the reason, runs 
 ended after a limit failed: it is ended with all it started, and its last words are shown.
 NINODES_TEST_JOBS: how many at a time, the processors at most 4 unless told. NINODES_TEST_LIMIT: seconds for one test,
 600 unless told (3600 in the long form). NINODES_TEST_LONG=1 asks tests for their long form. NINODES_TEST_UNDER: a command
-that programs (not scripts) are run under, with its options.
+that programs (not scripts) are run under, with its options. NINODES_TEST_TITLE: the counts are a figure of that name
+(figure.py).
 """
 import concurrent.futures
 import os
@@ -20,6 +21,8 @@ import sys
 import tempfile
 import threading
 import time
+
+import figure
 
 running = {}  # Popen -> (name, log, start)
 printing = threading.Lock()
@@ -117,6 +120,10 @@ def main():
         counts[what] += 1
         parts += n
     shutil.rmtree(config, ignore_errors=True)
+    title = os.environ.get("NINODES_TEST_TITLE")
+    if title and os.environ.get("NINODES_FIGURES"):
+        figure.add("run", title, "0 failed", "%d passed, %d failed, %d skipped" % (counts["ok"], counts["FAIL"], counts["skip"]),
+                   not counts["FAIL"])
     print("%d passed, %d failed, %d skipped%s" % (counts["ok"], counts["FAIL"], counts["skip"],
                                                 ", %d parts of passed ones left out" % parts if parts else ""))
     return 1 if counts["FAIL"] else 0

@@ -55,6 +55,13 @@ INLINE pixel gather(const geometry *g, pixel q, int np, int t, int c, int n, int
 }
 
 #ifndef RAW
+// Panels of f32 with 64 columns are what the register tile reads.
+#define AS_READ_f32 (NV == 4)
+#define PANELS_AS_READ PASTE(AS_READ_, WT)
+#if PANELS_AS_READ
+DEFINE_TILE(tile_panel, local, global, local)
+#endif
+
 // ws[s][k][NR] = columns s * NR .. of n rows of a panel, for s < subs.
 INLINE void convert(global const W_t *w, int n, int subs, local float16 *ws)
 {
@@ -64,13 +71,23 @@ INLINE void convert(global const W_t *w, int n, int subs, local float16 *ws)
                 ws[(s * KC + k) * NV + v] = LOADW16(w + k * 64 + s * NR + v * 16);
 }
 
+#define LINE ((int) (64 / sizeof(W_t)))
+// Cache lines of the next panel to ask for with each register tile of this one.
+INLINE int ahead(int kc, int np, int subs)
+{
+    const int tiles = subs * ((np + MR - 1) / MR);
+    return (kc * 64 / LINE + tiles - 1) / tiles;
+}
+
 // The macro tile: rows from pixel p0 on, panels j0 .. j1. Of the last MR rows those beyond np are
-// computed from whatever is there and never stored. Taps before tap0 see zeros only.
+// computed from whatever is there and never stored. Taps before tap0 see zeros only. While a panel is
+// multiplied, the one after it is asked for.
 INLINE void accumulate(const geometry *g, int p0, int np, int j0, int j1, int N, int C, int tap0,
                        global const T *X, global const T *P, global const W_t *Wp,
                        local float *xs, local float16 *ws, local float16 *acc)
 {
     const int taps = TAPS(g), K = taps * C, Cp = (C + 15) & ~15, first = tap0 * C;
+    const long panel = (long) taps * Cp;
     const pixel q = pixel_at(g, p0);
     for (int k0 = first; k0 < K; k0 += KC) {
         const int kc = min(KC, K - k0), t0 = k0 / C, c0 = k0 - t0 * C;
@@ -81,15 +98,31 @@ INLINE void accumulate(const geometry *g, int p0, int np, int j0, int j1, int N,
         }
         for (int j = j0; j < j1; j++) {
             const int subs = (min(64, N - j * 64) + NR - 1) / NR;
+            global const W_t *next =
+                Wp + (j + 1 < j1 ? (j + 1) * panel + k0 : j0 * panel + k0 + kc) * 64;
+            const int lines = ahead(kc, np, subs);
+            local float16 *sums = acc + (j - j0) * 4;
+#if PANELS_AS_READ
+            if (C == Cp) {
+                global const float16 *w = (global const float16 *) (Wp + (j * panel + k0) * 64);
+                for (int r = 0; r < np; r += MR, next += lines * LINE) {
+                    tile_panel(kc, xs + r * LDX, LDX, w, sums + r * LDACC, LDACC, k0 == first);
+                    ask_for(next, lines);
+                }
+                continue;
+            }
+#endif
             for (int k = 0, t = t0, c = c0; k < kc; t++, c = 0) {
                 const int n = min(C - c, kc - k);
-                convert(Wp + ((long) (j * taps + t) * Cp + c) * 64, n, subs, ws + k * NV);
+                convert(Wp + (j * panel + t * Cp + c) * 64, n, subs, ws + k * NV);
                 k += n;
             }
             for (int s = 0; s < subs; s++)
-                for (int r = 0; r < np; r += MR)
+                for (int r = 0; r < np; r += MR, next += lines * LINE) {
                     tile_product(kc, xs + r * LDX, LDX, ws + s * KC * NV,
-                                 acc + r * LDACC + (j - j0) * 4 + s * NV, LDACC, k0 == first);
+                                 sums + r * LDACC + s * NV, LDACC, k0 == first);
+                    ask_for(next, lines);
+                }
         }
     }
 }

@@ -377,4 +377,14 @@ INLINE float16 larger(float16 a, float16 b) { return a > b ? a : b; } // b where
     }
 #define TILE_VEC float16
 DEFINE_TILE(tile_product, local, local, local)
+
+// Asks for the next n cache lines from p on: weights come from below the second-level cache, once for
+// each macro tile, and would be waited for while the first rows are multiplied.
+INLINE void ask_for(global const void *p, int n)
+{
+#if __x86_64__ || __aarch64__
+    for (ulong at = (ulong) p; n > 0; n--, at += 64)
+        __builtin_prefetch((const void *) at, 0, 2);
+#endif
+}
 #endif

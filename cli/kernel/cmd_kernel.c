@@ -337,7 +337,8 @@ static void replay_text(const about *a, const nino_replay_result *r)
     for (size_t i = 1; i < r->n_settings; i++) {
         const nino_replay_setting *s = &r->setting[i];
         char text[200];
-        printf("%-12s %4d %10.4f ms  %s\n", s->name, s->value, s->time.median * 1e3,
+        printf("%-12s %4d %10.4f ms, MAD %.4f, fastest %.4f  %s\n", s->name, s->value,
+               s->time.median * 1e3, s->time.mad * 1e3, s->time.min * 1e3,
                nino_effect_text(&s->effect, text, sizeof(text)));
     }
     if (a->o->sweep && r->n_settings == 1)

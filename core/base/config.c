@@ -200,14 +200,14 @@ nino_status nino_config_write(const char *key, const char *value, nino_error *er
     if (value && (strpbrk(value, "\n\"") || strlen(value) > 400))
         return nino_fail(err, NINO_ERR_RANGE, key, "a line of ninodes.conf cannot hold this text");
     nino_vars_get();
-    if (nino_file_read(path, 1 << 16, false, &text, &len, NULL))
-        text = NULL; // none yet
+    nino_status st = nino_file_read(path, 1 << 16, false, &text, &len, err);
+    if (st && st != NINO_ERR_MISSING) // one that cannot be read is not written over
+        return st;
     file_text f = { .key = nino_setting_rows[i].key, .value = value };
-    config_rewrite(&f, text);
+    config_rewrite(&f, st ? NULL : text);
     free(text);
-    nino_status st = f.out.failed
-                         ? nino_fail(err, NINO_ERR_NOMEM, key, "out of memory")
-                         : nino_place_save(path, f.out.data ? f.out.data : "", f.out.len, err);
+    st = f.out.failed ? nino_fail(err, NINO_ERR_NOMEM, key, "out of memory")
+                      : nino_place_save(path, f.out.data ? f.out.data : "", f.out.len, err);
     nino_buf_release(&f.out);
     if (!st)
         config_remember(i, value, path, f.at);

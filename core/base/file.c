@@ -3,6 +3,7 @@
 
 #include "core/base/error.h"
 #include "core/base/file_walk.h"
+#include "core/base/time.h"
 #include "core/base/utf8.h"
 
 #include <errno.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MAX_NAME_BYTES = 1024 };
@@ -162,10 +164,21 @@ nino_status nino_file_open_below(const char *dir, const char *name, int *fd, nin
     return st;
 }
 
-nino_status nino_file_pread(int fd, void *buf, size_t n, uint64_t off, const char *name,
-                            nino_error *err)
+static _Thread_local uint64_t waited_ns;
+
+uint64_t nino_file_waited_ns(void) { return waited_ns; }
+void nino_file_set_waited_ns(uint64_t ns) { waited_ns = ns; }
+
+static uint64_t file_on_processor_ns(void)
 {
-    char *p = buf;
+    struct timespec t = { 0 };
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
+}
+
+static nino_status file_read_exactly(int fd, char *p, size_t n, uint64_t off, const char *name,
+                                     nino_error *err)
+{
     if (off > INT64_MAX || n > INT64_MAX - off)
         return nino_fail_kind(err, NINO_ERR_IO, "truncated", name, "offset beyond any file");
     while (n) {
@@ -183,6 +196,16 @@ nino_status nino_file_pread(int fd, void *buf, size_t n, uint64_t off, const cha
         off += (uint64_t) k;
     }
     return NINO_OK;
+}
+
+nino_status nino_file_pread(int fd, void *buf, size_t n, uint64_t off, const char *name,
+                            nino_error *err)
+{
+    const uint64_t begin = nino_now_ns(), busy = file_on_processor_ns();
+    const nino_status st = file_read_exactly(fd, buf, n, off, name, err);
+    const uint64_t all = nino_now_ns() - begin, copied = file_on_processor_ns() - busy;
+    waited_ns += all > copied ? all - copied : 0;
+    return st;
 }
 
 // All of fd up to max bytes; `hint` is how many there may be.

@@ -20,6 +20,11 @@ nino_status nino_file_open_below(const char *dir, const char *name, int *fd, nin
 // The check of the name alone, before anything is opened: NINO_OK or kind "path".
 nino_status nino_file_check_name(const char *name, nino_error *err);
 
+// For how long this thread has waited in reads below: their time less that on a processor, which copies
+// what the page cache has. What nino_parallel() did for it counts once, the mean of the threads.
+uint64_t nino_file_waited_ns(void);
+void nino_file_set_waited_ns(uint64_t ns);
+
 // pread of exactly n bytes at off; short file is NINO_ERR_IO, kind "truncated". `name` for the
 // message.
 nino_status nino_file_pread(int fd, void *buf, size_t n, uint64_t off, const char *name,

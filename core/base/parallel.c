@@ -1,6 +1,8 @@
 // Parallel loops on the host: threads that take the next item until there are none.
 #include "core/base/parallel.h"
 
+#include "core/base/file.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -14,13 +16,20 @@ typedef struct loop {
     void (*fn)(void *priv, int64_t i);
     void *priv;
     _Atomic int64_t next;
+    _Atomic uint64_t waited_ns, threads; // for files, of those that took items
 } loop;
 
 static void *take_items(void *priv)
 {
     loop *l = priv;
-    for (int64_t i; (i = atomic_fetch_add_explicit(&l->next, 1, memory_order_relaxed)) < l->n;)
+    const uint64_t before = nino_file_waited_ns();
+    bool has_some = false;
+    for (int64_t i; (i = atomic_fetch_add_explicit(&l->next, 1, memory_order_relaxed)) < l->n;) {
         l->fn(l->priv, i);
+        has_some = true;
+    }
+    l->threads += has_some;
+    l->waited_ns += nino_file_waited_ns() - before;
     return NULL;
 }
 
@@ -38,6 +47,7 @@ static int processors(void)
 void nino_parallel(int64_t n, void (*fn)(void *priv, int64_t i), void *priv)
 {
     loop l = { .n = n, .fn = fn, .priv = priv };
+    const uint64_t before = nino_file_waited_ns();
     pthread_t thread[MAX_THREADS];
     int started = 0, most = n > 1 ? processors() : 1;
     most = most > MAX_THREADS ? MAX_THREADS : most;
@@ -47,4 +57,5 @@ void nino_parallel(int64_t n, void (*fn)(void *priv, int64_t i), void *priv)
     take_items(&l);
     for (int i = 0; i < started; i++)
         pthread_join(thread[i], NULL);
+    nino_file_set_waited_ns(before + (l.threads ? l.waited_ns / l.threads : 0));
 }

@@ -77,6 +77,10 @@ typedef enum nino_setting_scope { // which settings files may set it (settings.h
       "0..1000000000000", "1048576",                                                               \
       "In mixed precision tensors are 16 bits from so many values an image or frame on, and fp32 " \
       "below")                                                                                     \
+    X(half_from, "NINODES_HALF_FROM", NINO_SETTING_ANY, "precision.half_from", "",                 \
+      "0..1000000000000", "16777216",                                                              \
+      "In mixed precision the sums along the layers are 16 bits, too, from so many values an "     \
+      "image or frame on, and fp32 below")                                                         \
     X(measure_error, "NINODES_MEASURE_ERROR", NINO_SETTING_ANY, "precision.measure_error", "",     \
       "true|false", "false",                                                                       \
       "A node that stored 16 bits is run in fp32 as well, on the same inputs, and the error is "   \
@@ -96,6 +100,9 @@ typedef enum nino_setting_scope { // which settings files may set it (settings.h
     X(synchronization, "NINODES_SYNCHRONIZATION", NINO_SETTING_ANY, "rocm.synchronization", "",    \
       "true|false", "false",                                                                       \
       "Wait for the device after every op: slow, and what fails is the op that is named")          \
+    X(confined, "NINODES_CONFINED", NINO_SETTING_OWN, "worker.confined", "", "true|false", "true", \
+      "A worker can start no program but this and the driver's linker, and reach no network but "  \
+      "that of its --queue")                                                                       \
     X(assets, "NINODES_ASSETS", NINO_SETTING_NONE, "", "", "DIR", "",                              \
       "Folder of the test data (tests)")                                                           \
     X(capture, "ROCM_NINODES_DEBUG", NINO_SETTING_NONE, "", "", "N", "",                           \

@@ -293,7 +293,7 @@ static nino_status start_api(nino_document *d, nino_graph *g, nino_error *err)
     nino_buf ui = { 0 };
     size_t len = 0;
     const char *api = nino_graph_json(g, &len);
-    nino_status st = nino_doc_from_api(g, &ui, err);
+    nino_status st = len ? nino_doc_from_api(g, &ui, err) : nino_doc_nomem(d, err);
     if (!st && !(d->source = malloc(len + 1)))
         st = nino_doc_nomem(d, err);
     if (!st) {

@@ -422,8 +422,8 @@ static void doc_read_add_link(reader *r, const nino_ui_link *u, int to, int slot
     const int from = u->origin == NINO_UI_OUTER ? r->input_node
                      : u->origin >= 0           ? u->origin - scope->first
                                                 : -1;
-    if (from < 0 || u->slot >= s->nodes[from].n_outputs || s->nodes[to].inputs[slot].link >= 0)
-        return; // leads nowhere, or a second one into the same input
+    if (from < 0 || u->slot >= s->nodes[from].n_outputs)
+        return; // leads nowhere
     const char *type = s->nodes[from].outputs[u->slot].type;
     *l = (nino_doc_link){
         .id = u->id, .type = type, .from = from, .from_slot = u->slot, .to = to, .to_slot = slot

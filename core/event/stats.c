@@ -217,7 +217,7 @@ static void stats_scope_end(nino_stats *s, const nino_event *ev)
     a->ns += ns;
     a->calls++;
     s->longest_ns = ns > s->longest_ns ? ns : s->longest_ns;
-    a->mem_delta += (int64_t) s->mem.in_use - (int64_t) o.mem;
+    a->mem_delta += s->mem.in_use - o.mem;
     s->runs++;
     s->run_ns += ns;
     if (o.batch) {
@@ -496,19 +496,19 @@ size_t nino_stats_nodes(const nino_stats *s, nino_node_stat *out, size_t max)
 {
     for (size_t i = 0; i < s->n_node && i < max; i++) {
         const node_acc *a = &s->node[i];
-        out[i] = (nino_node_stat){ .ns = a->ns,
-                                   .kernel_ns = a->kernel_ns,
-                                   .mem_delta = a->mem_delta,
-                                   .mem_peak = a->mem_peak,
-                                   .calls = a->calls };
+        out[i] = (nino_node_stat){
+            .ns = a->ns, .kernel_ns = a->kernel_ns, .mem_peak = a->mem_peak, .calls = a->calls
+        };
+        uint64_t delta = a->mem_delta;
         memcpy(out[i].name, a->name, sizeof(out[i].name));
         for (int k = 0; k < s->n_open; k++) // still running: until now
             if (s->open[k].node == (int) i) {
                 const uint64_t from = s->open[k].begin_ns + s->open[k].paused_ns;
                 const uint64_t until = s->pause ? s->pause_ns : s->last_ns;
                 out[i].ns += until > from ? until - from : 0;
-                out[i].mem_delta += (int64_t) s->mem.in_use - (int64_t) s->open[k].mem;
+                delta += s->mem.in_use - s->open[k].mem;
             }
+        out[i].mem_delta = (int64_t) delta;
     }
     return s->n_node;
 }

@@ -21,7 +21,7 @@ typedef struct op_acc {
 typedef struct node_acc {
     char name[96];
     uint64_t ns, kernel_ns, calls, mem_peak, once_ns;
-    int64_t mem_delta;
+    uint64_t mem_delta; // signed; here it may wrap, whatever a peer tells
 } node_acc;
 
 typedef struct open_node {

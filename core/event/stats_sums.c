@@ -236,7 +236,7 @@ static void sums_take_node(nino_stats *s, const nino_event *ev, int node)
         a->kernel_ns += w[1];
         a->calls += w[2];
         a->mem_peak = w[3] > a->mem_peak ? w[3] : a->mem_peak;
-        a->mem_delta += (int64_t) w[4];
+        a->mem_delta += w[4];
         s->last_node = ev->id ? node : s->last_node;
     } else if (ev->sub == SUM_ONCE) {
         a->once_ns += w[0];

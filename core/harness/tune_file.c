@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { FORMAT = 1, MAX_FILE = 65536, MAX_PATH_BYTES = 4200 };
@@ -146,6 +147,52 @@ nino_status nino_tuning_reset(const char *cache_dir, const nino_device_info *d, 
     if (tune_file_file_of(cache_dir, d, dir, path) && unlink(path) && errno != ENOENT)
         return nino_fail(err, NINO_ERR_IO, path, "%s", strerror(errno));
     return NINO_OK;
+}
+
+// Its place among those that are kept, or a new one; NULL: there is none.
+static nino_tune_choice *place_of(nino_tuning_info *t, const char *name)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (!strcmp(t->choice[i].name, name))
+            return &t->choice[i];
+    return t->n < NINO_MAX_TUNE_CHOICES ? &t->choice[t->n++] : NULL;
+}
+
+nino_status nino_tuning_keep(const char *cache_dir, const nino_device_info *d,
+                             const nino_tune_choice *choice, nino_tuning_info *out, nino_error *err)
+{
+    nino_tuning_info t;
+    const nino_tune_row *r = nino_tune_rows;
+    while (r->name && strcmp(r->name, choice->name) != 0)
+        r++;
+    if (!r->name)
+        return nino_fail(err, NINO_ERR_UNKNOWN, choice->name, "is nothing that is tuned");
+    if (!nino_tune_allows(r, choice->value))
+        return nino_fail(err, NINO_ERR_ARG, choice->name, "cannot be %d", choice->value);
+    if (nino_tuning_load(cache_dir, d, &t, NULL)) {
+        t = (nino_tuning_info){ .n = 0 };
+        snprintf(t.device, sizeof(t.device), "%s", d->name);
+        snprintf(t.driver, sizeof(t.driver), "%s", d->driver);
+        snprintf(t.platform, sizeof(t.platform), "%s", d->platform);
+        snprintf(t.version, sizeof(t.version), "%s", nino_version());
+    }
+    nino_tune_choice *c = place_of(&t, r->name);
+    if (!c)
+        return nino_fail(err, NINO_ERR_ARG, choice->name, "too many are tuned");
+    const bool is_known =
+        isfinite(choice->gain) && isfinite(choice->gain_low) && isfinite(choice->gain_high);
+    *c = (nino_tune_choice){ .standard = r->standard, .value = choice->value };
+    snprintf(c->name, sizeof(c->name), "%s", r->name);
+    if (is_known) {
+        c->gain = choice->gain;
+        c->gain_low = choice->gain_low;
+        c->gain_high = choice->gain_high;
+    }
+    t.tuned_at = (int64_t) time(NULL);
+    const nino_status st = nino_tuning_save(cache_dir, d, &t, err);
+    if (!st)
+        *out = t;
+    return st;
 }
 
 nino_status nino_tuning_export(const char *path, const nino_tuning_info *t, nino_error *err)

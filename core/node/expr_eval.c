@@ -15,6 +15,14 @@ typedef nino_expr_value value;
 
 static nino_status expr_run(nino_expr_eval_state *e, const nino_expr_node *n, value *out);
 
+// A whole number that its maker had no memory for.
+static nino_status expr_has_memory(nino_expr_eval_state *e, const value *v)
+{
+    return v->kind != NINO_EXPR_INT || v->i
+               ? NINO_OK
+               : nino_fail(e->err, NINO_ERR_NOMEM, "expression", "out of memory");
+}
+
 // ---- functions -------------------------------------------------------------------------------
 
 static nino_status expr_round(nino_expr_eval_state *e, const value *v, int n_args, value *out)
@@ -151,7 +159,7 @@ static nino_status expr_over(nino_expr_eval_state *e, const char *name, const va
     }
     if (name[0] == 's') {
         value sum = nino_expr_int(e->a, 0);
-        nino_status st = sum.i ? NINO_OK : NINO_ERR_NOMEM;
+        nino_status st = expr_has_memory(e, &sum);
         for (int i = 0; i < n && !st; i++)
             st = nino_expr_is_number(&v[i]) ? nino_expr_binary(e, "+", &sum, &v[i], &sum)
                                             : nino_expr_no(e, "sum()", &v[i], NULL);
@@ -331,9 +339,11 @@ static nino_status expr_run(nino_expr_eval_state *e, const nino_expr_node *n, va
     nino_status st;
     switch (n->op) {
     case NINO_OP_VALUE: *out = n->value; return NINO_OK;
-    case NINO_OP_NAME: return expr_lookup(e, n, out);
-    case NINO_OP_CALL: return expr_call(e, n, out);
-    case NINO_OP_INDEX: return expr_index(e, n, out);
+    case NINO_OP_NAME: // the values of the caller's
+        st = expr_lookup(e, n, out);
+        return st ? st : expr_has_memory(e, out);
+    case NINO_OP_CALL: st = expr_call(e, n, out); return st ? st : expr_has_memory(e, out);
+    case NINO_OP_INDEX: st = expr_index(e, n, out); return st ? st : expr_has_memory(e, out);
     case NINO_OP_COMPARE: return expr_comparisons(e, n, out);
     case NINO_OP_IF:
         st = expr_run(e, n->b, &x);

@@ -115,7 +115,9 @@ static nino_expr_node *expr_number(parser *p)
             return expr_wrong(p, "a number is needed");
     } else {
         n->value = nino_expr_int(p->a, 0);
-        if (!n->value.i || !nino_big_parse(p->at, (size_t) (s - p->at), n->value.i))
+        if (!n->value.i)
+            p->st = nino_fail(p->err, NINO_ERR_NOMEM, "expression", "out of memory");
+        if (p->st || !nino_big_parse(p->at, (size_t) (s - p->at), n->value.i))
             return expr_wrong(p, "a number is needed");
         if (plain[0] == '0' && strspn(plain, "0") != len)
             return expr_wrong(p, "a number without zeros before it is needed");

@@ -2,6 +2,7 @@
 #include "core/op/backend.h"
 
 #include "core/base/error.h"
+#include "core/base/file.h"
 #include "core/base/log.h"
 #include "core/base/time.h"
 
@@ -36,41 +37,45 @@ static nino_resident *backend_find(const nino_weight *w, const nino_backend *be)
 
 // What reading a weight will have to wait for.
 typedef struct awaited {
-    uint64_t missing; // bytes
-    bool is_ahead;    // all of it was asked for ahead
+    uint64_t missing;       // bytes
+    bool is_ahead;          // all of it was asked for ahead
+    uint64_t begin, waited; // nino_now_ns(), nino_file_waited_ns()
 } awaited;
 
 static awaited await_weight(const nino_backend *be, const nino_weight *w)
 {
     awaited a = { .is_ahead = w->n_ranges > 0 };
     if (!w->file || !strcmp(be->impl->name, "plan"))
-        return (awaited){ 0 };
+        return (awaited){ .begin = nino_now_ns(), .waited = nino_file_waited_ns() };
     for (int i = 0; i < w->n_ranges; i++) {
         bool is_ahead;
         a.missing += nino_weights_missing(w->range[i].file, w->range[i].info, &is_ahead);
         a.is_ahead &= is_ahead;
     }
+    a.begin = nino_now_ns();
+    a.waited = nino_file_waited_ns();
     return a;
 }
 
 // What is made anew for every op is a part of computing, not of loading.
-static void publish_load(nino_backend *be, const nino_weight *w, const awaited *a, uint64_t start,
-                         uint64_t bytes)
+static void publish_load(nino_backend *be, const nino_weight *w, const awaited *a, uint64_t bytes)
 {
-    const uint64_t ns = nino_now_ns() - start;
+    const uint64_t ns = nino_now_ns() - a->begin;
+    const uint64_t waited = a->missing ? nino_file_waited_ns() - a->waited : 0;
     be->load_ns += w->is_made ? 0 : ns;
     be->load_bytes += w->is_made ? 0 : bytes;
     be->late_bytes += a->missing;
-    be->stall_ns += a->missing ? ns : 0;
+    be->stall_ns += waited;
     if (!be->monitor || !nino_monitor_is_on(be->monitor))
         return;
-    nino_event ev = { .t_ns = start, .kind = NINO_EV_TRANSFER };
+    nino_event ev = { .t_ns = a->begin, .kind = NINO_EV_TRANSFER };
     ev.name = nino_monitor_name(be->monitor, "load");
     if (a->is_ahead)
         ev.sub = a->missing ? NINO_TRANSFER_LATE : NINO_TRANSFER_AHEAD;
     else
         ev.sub = a->missing ? NINO_TRANSFER_COLD : NINO_TRANSFER_DIRECT;
     ev.u.kernel.dur_ns = ns;
+    ev.u.kernel.queued_us = waited / 1000 < UINT32_MAX ? (uint32_t) (waited / 1000) : UINT32_MAX;
     ev.u.kernel.bytes = (double) bytes;
     nino_monitor_publish(be->monitor, &ev);
 }
@@ -91,7 +96,6 @@ const nino_packed *nino_backend_weight(nino_backend *be, const nino_weight *w, n
         pthread_mutex_unlock(&lock);
     }
     const awaited a = await_weight(be, w);
-    const uint64_t start = nino_now_ns();
     r = calloc(1, sizeof(*r));
     if (!r) {
         nino_fail(err, NINO_ERR_NOMEM, "weights", "no memory for the list of weights");
@@ -116,7 +120,7 @@ const nino_packed *nino_backend_weight(nino_backend *be, const nino_weight *w, n
         all->all_prev = r;
     all = r;
     pthread_mutex_unlock(&lock);
-    publish_load(be, w, &a, start, bytes);
+    publish_load(be, w, &a, bytes);
     return &r->packed;
 }
 

@@ -98,7 +98,7 @@ struct nino_backend {
     uint64_t evicted;    // bytes of weights that were given up for room
     uint64_t mem_limit;  // that was asked for; 0: none was
     uint64_t late_bytes; // of the files, that were not in memory when they were to be read
-    uint64_t stall_ns;   // of load_ns, of weights with such bytes
+    uint64_t stall_ns;   // of load_ns, for which reading them waited
     uint64_t n_cleanups; // runs of nodes that may free memory, of which some do
     uint64_t build_ns;   // spent waiting for kernels to be compiled or taken from the cache
     uint64_t n_builds;   // programs that came so

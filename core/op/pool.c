@@ -1,5 +1,6 @@
 // The memory pool: best fit over arenas, counters, events. Segments of an arena are a doubly linked
-// list in address order inside one array; a block's slot is its segment.
+// list in address order inside one array, its free ones another in no order; a block's slot is its
+// segment. Plans ask pools for blocks thousands of times, so nothing walks what is handed out.
 #include "core/op/pool.h"
 
 #include "core/base/error.h"
@@ -9,6 +10,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define ALIGN 256u
 #define MAX_SHARED_ARENA ((uint64_t) 1 << 30)
@@ -17,16 +19,18 @@
 
 typedef struct segment {
     uint64_t offset, bytes;
-    uint32_t arena;       // index
-    uint32_t prev, next;  // neighbours by address; for unused entries next is the free chain
-    nino_mem_owner owner; // of a handed-out segment
-    bool is_free;         // not handed out
+    uint32_t arena;         // index
+    uint32_t prev, next;    // neighbours by address; for unused entries next is the free chain
+    uint32_t before, after; // of the arena's free ones
+    nino_mem_owner owner;   // of a handed-out segment
+    bool is_free;           // not handed out
 } segment;
 
 typedef struct arena {
     void *handle;
     uint64_t bytes, used; // bytes == 0: slot not in use
     uint32_t first;       // lowest segment
+    uint32_t free;        // one that is not handed out, or NONE
     bool holds_weights;   // what it was made for
     bool is_gathered;     // and nothing else may come into it, even while it is free
 } arena;
@@ -42,6 +46,7 @@ struct nino_pool {
     uint32_t n_arenas, cap_arenas;
     segment *segs;
     uint32_t n_segs, cap_segs, unused;
+    bool is_stale; // largest_free is
     // Written by the one thread that allocates, read by any.
     counter in_use, peak, window_peak, reserved, budget, largest_free;
     counter by_owner[NINO_OWN_COUNT], peak_by_owner[NINO_OWN_COUNT];
@@ -113,10 +118,32 @@ static void drop_segment(nino_pool *p, uint32_t i)
     p->unused = i;
 }
 
+static void list_free(nino_pool *p, uint32_t i)
+{
+    segment *s = &p->segs[i];
+    uint32_t *first = &p->arenas[s->arena].free;
+    s->is_free = true;
+    s->before = NONE;
+    s->after = *first;
+    if (*first != NONE)
+        p->segs[*first].before = i;
+    *first = i;
+}
+
+static void unlist_free(nino_pool *p, uint32_t i)
+{
+    segment *s = &p->segs[i];
+    s->is_free = false;
+    if (s->after != NONE)
+        p->segs[s->after].before = s->before;
+    *(s->before != NONE ? &p->segs[s->before].after : &p->arenas[s->arena].free) = s->after;
+}
+
 // Joins segment i with the free one that follows it.
 static void join_next(nino_pool *p, uint32_t i)
 {
     const uint32_t n = p->segs[i].next;
+    unlist_free(p, n);
     p->segs[i].bytes += p->segs[n].bytes;
     p->segs[i].next = p->segs[n].next;
     if (p->segs[n].next != NONE)
@@ -127,10 +154,35 @@ static void join_next(nino_pool *p, uint32_t i)
 static uint64_t largest_free(const nino_pool *p)
 {
     uint64_t best = 0;
-    for (uint32_t i = 0; i < p->n_segs; i++)
-        if (p->segs[i].arena != NONE && p->segs[i].is_free && p->segs[i].bytes > best)
-            best = p->segs[i].bytes;
+    for (uint32_t a = 0; a < p->n_arenas; a++)
+        for (uint32_t i = p->arenas[a].bytes ? p->arenas[a].free : NONE; i != NONE;
+             i = p->segs[i].after)
+            best = p->segs[i].bytes > best ? p->segs[i].bytes : best;
     return best;
+}
+
+static void freshen_largest(nino_pool *p)
+{
+    pthread_mutex_lock(&p->lock);
+    if (p->is_stale)
+        pool_set(&p->largest_free, largest_free(p));
+    p->is_stale = false;
+    pthread_mutex_unlock(&p->lock);
+}
+
+static bool fits_better(const nino_pool *p, uint32_t i, uint32_t best)
+{
+    const segment *a = &p->segs[i], *b = &p->segs[best];
+    return a->bytes != b->bytes ? a->bytes < b->bytes
+                                : a->arena == b->arena && a->offset < b->offset;
+}
+
+// Only who watches pays for it; others ask (nino_pool_stat).
+static void note_largest(nino_pool *p)
+{
+    p->is_stale = !p->monitor || !nino_monitor_is_on(p->monitor);
+    if (!p->is_stale)
+        pool_set(&p->largest_free, largest_free(p));
 }
 
 // Best fit among arenas of one kind; the lowest arena and address win ties.
@@ -142,9 +194,8 @@ static uint32_t find_fit(const nino_pool *p, uint64_t bytes, bool weights, bool 
         const bool has_kind = ar->used || ar->is_gathered;
         if (!ar->bytes || (!any_kind && has_kind && ar->holds_weights != weights))
             continue;
-        for (uint32_t i = ar->first; i != NONE; i = p->segs[i].next)
-            if (p->segs[i].is_free && p->segs[i].bytes >= bytes &&
-                (best == NONE || p->segs[i].bytes < p->segs[best].bytes))
+        for (uint32_t i = ar->free; i != NONE; i = p->segs[i].after)
+            if (p->segs[i].bytes >= bytes && (best == NONE || fits_better(p, i, best)))
                 best = i;
     }
     return best;
@@ -225,10 +276,11 @@ static uint32_t make_arena(nino_pool *p, uint64_t bytes, bool weights, nino_erro
     }
     if (a == p->n_arenas)
         p->n_arenas++;
-    p->arenas[a] =
-        (arena){ .handle = handle, .bytes = bytes, .first = s, .holds_weights = weights };
-    p->segs[s] =
-        (segment){ .bytes = bytes, .arena = a, .prev = NONE, .next = NONE, .is_free = true };
+    p->arenas[a] = (arena){
+        .handle = handle, .bytes = bytes, .first = s, .free = NONE, .holds_weights = weights
+    };
+    p->segs[s] = (segment){ .bytes = bytes, .arena = a, .prev = NONE, .next = NONE };
+    list_free(p, s);
     pool_add(&p->reserved, bytes);
     publish_at(p, NINO_MEM_ARENA, bytes, NINO_OWN_ACTIVATION, false, a, 0);
     return s;
@@ -249,7 +301,7 @@ static uint64_t pool_trim(nino_pool *p, bool spares_gathered)
             n += p->arenas[a].bytes;
             drop_arena(p, a);
         }
-    pool_set(&p->largest_free, largest_free(p));
+    note_largest(p);
     if (n) {
         pool_add(&p->trims, 1);
         pool_publish(p, NINO_MEM_TRIM, n, NINO_OWN_ACTIVATION, false);
@@ -334,14 +386,14 @@ static bool carve(nino_pool *p, uint32_t s, uint64_t bytes)
                         .bytes = a->bytes - bytes,
                         .arena = a->arena,
                         .prev = s,
-                        .next = a->next,
-                        .is_free = true };
+                        .next = a->next };
         if (a->next != NONE)
             p->segs[a->next].prev = rest;
         a->next = rest;
         a->bytes = bytes;
+        list_free(p, rest);
     }
-    p->segs[s].is_free = false;
+    unlist_free(p, s);
     p->arenas[p->segs[s].arena].used += bytes;
     return true;
 }
@@ -383,7 +435,7 @@ static nino_status pool_allocate(nino_pool *p, uint64_t bytes, nino_mem_owner ow
     raise_to(&p->peak, pool_get(&p->in_use));
     raise_to(&p->window_peak, pool_get(&p->in_use));
     raise_to(&p->peak_by_owner[owner], pool_get(&p->by_owner[owner]));
-    pool_set(&p->largest_free, largest_free(p));
+    note_largest(p);
     publish_at(p, NINO_MEM_ALLOC, bytes, owner, is_hit, g->arena, g->offset);
     *out = (nino_block){
         .arena = g->arena + 1, .slot = s, .offset = g->offset, .bytes = bytes, .base = ar->handle
@@ -415,7 +467,7 @@ nino_status nino_pool_gather(nino_pool *p, uint64_t bytes, nino_error *err)
             st = pool_refuse(p, bytes, NINO_OWN_ACTIVATION, &why, err);
         else
             p->arenas[p->segs[s].arena].is_gathered = true;
-        pool_set(&p->largest_free, largest_free(p));
+        note_largest(p);
     }
     pthread_mutex_unlock(&p->lock);
     return st;
@@ -446,7 +498,7 @@ void nino_pool_free(nino_pool *p, nino_block *b)
     segment *g = &p->segs[s];
     const nino_mem_owner owner = g->owner;
     const uint32_t arena_index = g->arena; // joining may drop the segment
-    g->is_free = true;
+    list_free(p, s);
     p->arenas[g->arena].used -= g->bytes;
     pool_add(&p->in_use, -g->bytes);
     pool_add(&p->by_owner[owner], -g->bytes);
@@ -454,7 +506,7 @@ void nino_pool_free(nino_pool *p, nino_block *b)
         join_next(p, s);
     if (p->segs[s].prev != NONE && p->segs[p->segs[s].prev].is_free)
         join_next(p, p->segs[s].prev);
-    pool_set(&p->largest_free, largest_free(p));
+    note_largest(p);
     publish_at(p, NINO_MEM_FREE, b->bytes, owner, false, arena_index, b->offset);
     pthread_mutex_unlock(&p->lock);
     *b = (nino_block){ 0 };
@@ -480,11 +532,26 @@ static nino_event state_event(const nino_pool *p, nino_mem_op op, uint64_t now,
                                 .owner_use = (uint32_t) (pool_get(&p->by_owner[owner]) / ALIGN) } };
 }
 
+// The lock is held while the driver makes a buffer, and a driver may hang: who only looks does not
+// wait for that.
+static bool pool_lock_soon(nino_pool *p)
+{
+    enum { NAP_NS = 1000000, NAPS = 1000 };
+    int i = 0;
+    while (pthread_mutex_trylock(&p->lock)) {
+        if (i++ == NAPS)
+            return false;
+        nanosleep(&(struct timespec){ .tv_nsec = NAP_NS }, NULL);
+    }
+    return true;
+}
+
 static size_t pool_describe(void *priv, nino_event *out, size_t max)
 {
     nino_pool *p = priv;
     size_t n = 0;
-    pthread_mutex_lock(&p->lock);
+    if (!pool_lock_soon(p))
+        return 0;
     const uint64_t now = nino_now_ns(); // events before this moment are older, later ones are not
     for (uint32_t a = 0; a < p->n_arenas && a < UINT16_MAX - 1; a++) {
         const arena *ar = &p->arenas[a];
@@ -521,6 +588,7 @@ void nino_pool_set_monitor(nino_pool *p, nino_monitor *m)
     if (p->monitor && p->monitor != m)
         nino_monitor_set_blocks(p->monitor, NULL, NULL);
     p->monitor = m;
+    freshen_largest(p);
     if (m)
         nino_monitor_set_blocks(m, pool_describe, p);
     pool_publish(p, NINO_MEM_BUDGET, pool_get(&p->budget), NINO_OWN_ACTIVATION, false);
@@ -541,8 +609,11 @@ void nino_pool_set_budget(nino_pool *p, uint64_t budget)
     pool_publish(p, NINO_MEM_BUDGET, budget, NINO_OWN_ACTIVATION, false);
 }
 
+uint64_t nino_pool_in_use(const nino_pool *p) { return pool_get(&p->in_use); }
+
 void nino_pool_stat(const nino_pool *p, nino_mem_stat *out)
 {
+    freshen_largest((nino_pool *) p); // bookkeeping beside what the pool is
     *out = (nino_mem_stat){ .in_use = pool_get(&p->in_use),
                             .peak = pool_get(&p->peak),
                             .reserved = pool_get(&p->reserved),

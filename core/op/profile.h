@@ -42,7 +42,8 @@ typedef struct nino_profile {
     double peak_f32, peak_f16; // FLOP/s; 0: not known
     double bandwidth;          // bytes/s; 0: not known
     double launch_s;           // fixed time per kernel
-    double load_rate; // bytes/s of weights from their file to the device, assumed; 0: not known
+    double load_rate;          // bytes/s of weights from their file to the device; 0: not known
+    bool is_load_measured;     // load_rate was, by a run here; else it is assumed
     double efficiency_gemm, efficiency_conv,
         efficiency_attn; // fraction of peak reached, for predicted times; _conv: by Winograd's
                          // products where the profile has it, _gemm then holds for direct ones

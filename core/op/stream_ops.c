@@ -1,4 +1,5 @@
 // The ops as functions: each fills a call and runs it. Also copies between host and device.
+#include "core/op/mixed.h"
 #include "core/op/stream_priv.h"
 
 #include "core/base/error.h"
@@ -87,8 +88,22 @@ nino_tensor *nino_zeros(nino_stream *s, nino_shape shape, nino_dtype type)
 
 // ---- weights times activations ---------------------------------------------------------------
 
+// In mixed precision what is added to may be wider than the factors of the product.
+static bool adds_apart(const nino_stream *s, const nino_op_call *c, const nino_tensor *residual)
+{
+    nino_op_desc d = { .op = c->d.op };
+    if ((s->precision != NINO_PREC_MIXED && s->precision != NINO_PREC_MIXED_BF16) ||
+        c->d.attr.act || !residual || !c->src[0])
+        return false;
+    d.src[0] = c->src[0]->shape;
+    d.dst = residual->shape;
+    return nino_mixed_adds_apart(nino_mixed_item(&d));
+}
+
 static nino_tensor *with_residual(nino_stream *s, nino_op_call *c, nino_tensor *residual)
 {
+    if (adds_apart(s, c, residual))
+        return nino_add(s, residual, nino_stream_run(s, c));
     c->src[1] = residual;
     c->d.n_src = 2;
     c->d.has_residual = true;
@@ -217,17 +232,19 @@ nino_tensor *nino_conv3d(nino_stream *s, nino_tensor *x, const nino_conv *v, nin
     nino_op_call c = call1(NINO_OP_CONV3D, x);
     c.d.weight = v->w;
     c.d.bias = v->b;
-    c.d.has_residual = residual != NULL;
-    if (residual)
+    c.d.attr.act = v->act;
+    const bool is_apart = adds_apart(s, &c, residual);
+    c.d.has_residual = residual && !is_apart;
+    if (c.d.has_residual)
         c.src[c.d.n_src++] = residual;
     if (history)
         c.src[c.d.n_src++] = history;
-    c.d.attr.act = v->act;
     c.d.attr.kernel = v->w && v->w->role == NINO_W_CONV3D ? 3 : 1;
     c.d.attr.stride = 1;
     c.d.attr.pad_t = pad_t;
     c.d.attr.stride_t = stride_t;
-    return nino_stream_run(s, &c);
+    nino_tensor *y = nino_stream_run(s, &c);
+    return is_apart ? nino_add(s, residual, y) : y;
 }
 
 static nino_op_call group_norm_call(nino_tensor *x, const nino_norm *n, nino_act act)

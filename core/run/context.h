@@ -77,6 +77,12 @@ void nino_ctx_keep_ceilings(nino_ctx *ctx);
 // The same of the times that adaptive settings go by, where those act.
 void nino_ctx_renew_paces(nino_ctx *ctx);
 void nino_ctx_keep_paces(nino_ctx *ctx);
+// The rate at which weights come in from a folder of models, into the device's profile: what the first
+// job that brought NINO_LARGE_LOAD bytes in measured, kept beside the ceilings. folder NULL: none.
+#define NINO_LARGE_LOAD ((uint64_t) 256 << 20)
+void nino_ctx_renew_load_rate(nino_ctx *ctx, const char *folder);
+// bytes came in, in so many nanoseconds.
+void nino_ctx_keep_load_rate(nino_ctx *ctx, const char *folder, uint64_t bytes, uint64_t ns);
 void nino_ctx_drop_object(nino_ctx *ctx, nino_port_type type, nino_hash key);
 void nino_ctx_each_object(nino_ctx *ctx, void (*fn)(void *priv, const nino_value *v), void *priv);
 char **nino_ctx_list_models(const nino_ctx *ctx, const char *kind);

@@ -1,5 +1,6 @@
 // Internal: the executor. Runs the wanted nodes of a checked graph on one stream.
 #pragma once
+#include "core/base/buf.h"
 #include "core/base/eta.h"
 #include "core/run/context.h"
 #include "core/run/parts.h"
@@ -30,6 +31,7 @@ typedef struct nino_exec {
     nino_parts *parts;
     bool no_files;     // nodes that only write do not run
     bool is_anew;      // results of earlier runs are not used
+    bool is_ahead;     // only what would run is asked: results are looked for, not taken
     uint32_t switched; // policies, as in nino_profile
     // For progress: predicted FLOPs, what the backend had scheduled before, and when the run began.
     double total_flops, flops_before;
@@ -41,6 +43,12 @@ typedef struct nino_exec {
 } nino_exec;
 
 nino_status nino_exec_run(nino_exec *x, nino_error *err);
+// What of a workflow would run if it ran now, by the keys and the cache of a run.
+// A line for each node that is needed: "run ID", "kept ID" (its result is there, or nobody needs it
+// as a later result is), "late ID" (only the run can tell). Nothing runs, nothing is told, the cache
+// stays as it is. Errors: as a run has them before it begins; kind "busy": a job is running.
+nino_status nino_run_ahead(nino_ctx *ctx, nino_graph *g, const nino_job_options *options,
+                           nino_buf *out, nino_error *err);
 // Whether 16-bit storage may be chosen: nobody asks for a precision, and the device would use f32.
 bool nino_exec_may_narrow(const nino_exec *x, const nino_profile *p);
 // Prefixes err->where with "ID CLASS".

@@ -9,6 +9,8 @@
 #include "core/base/buf.h"
 #include "core/base/vars.h"
 #include "core/node/param.h"
+#include "core/run/job_priv.h"
+#include "core/run/job_settings.h"
 
 // ---- keys ------------------------------------------------------------------------------------
 
@@ -59,6 +61,8 @@ static nino_status execute_decide_make_key(run_state *rs, int i, nino_error *err
     execute_decide_hash_text(h, nino_vars_get()->attention); // settings that change a result's bits
     execute_decide_hash_text(h, nino_vars_get()->chunk_size);
     execute_decide_hash_text(h, nino_vars_get()->fallback);
+    execute_decide_hash_text(h, nino_vars_get()->mixed_from);
+    execute_decide_hash_text(h, nino_vars_get()->half_from);
     execute_decide_hash_text(h, n->def->key);
     if (n->def->is_output) // what it wrote is in a folder
         execute_decide_hash_text(h, nino_ctx_output_dir(rs->x->ctx));
@@ -168,6 +172,8 @@ static bool from_cache(run_state *rs, int i)
     const nino_shown *shown = NULL;
     if (x->is_plan || s->is_volatile)
         return false;
+    if (x->is_ahead)
+        return nino_results_has(nino_ctx_results(x->ctx), s->key, s->n_out);
     const bool is_hit =
         nino_results_get(nino_ctx_results(x->ctx), s->key, s->out, s->n_out, &shown);
     nino_monitor *m = nino_ctx_monitor(x->ctx);
@@ -265,4 +271,64 @@ int nino_exec_late_end(run_state *rs, int k)
         first = s->what == NODE_RUN || s->what == NODE_CACHED ? at : first;
     }
     return first;
+}
+
+// ---- asked before a run ------------------------------------------------------------------------
+
+static void ahead_write(const run_state *rs, nino_buf *out)
+{
+    static const char *const words[] = {
+        [NODE_SKIP] = "kept", [NODE_CACHED] = "kept", [NODE_RUN] = "run", [NODE_MAYBE] = "late"
+    };
+    const nino_graph *g = rs->x->g;
+    for (int k = 0; k < g->n_order; k++)
+        nino_buf_addf(out, "%s %s\n", words[rs->node[g->order[k]].what], g->nodes[g->order[k]].id);
+}
+
+static nino_status ahead_decide(nino_ctx *ctx, nino_graph *g, const nino_settings *s, nino_buf *out,
+                                nino_error *err)
+{
+    nino_exec x = { .ctx = ctx,
+                    .g = g,
+                    .precision = nino_precision_of(s->o.precision),
+                    .no_files = s->o.no_files,
+                    .is_anew = s->o.is_anew,
+                    .is_ahead = true,
+                    .switched = nino_options_switched(&s->o) };
+    run_state rs = { .x = &x, .node = calloc((size_t) g->n_nodes + 1, sizeof(node_state)) };
+    if (!rs.node)
+        return nino_fail(err, NINO_ERR_NOMEM, g->name, "out of memory");
+    const nino_status st = nino_exec_decide(&rs, err);
+    if (st == NINO_OK)
+        ahead_write(&rs, out);
+    nino_exec_release_nodes(&rs);
+    return st == NINO_OK && out->failed ? nino_fail(err, NINO_ERR_NOMEM, g->name, "out of memory")
+                                        : st;
+}
+
+nino_status nino_run_ahead(nino_ctx *ctx, nino_graph *graph, const nino_job_options *options,
+                           nino_buf *out, nino_error *err)
+{
+    volatile int now = 1; // do not wait
+    nino_error e = { .code = NINO_OK };
+    nino_job_options o;
+    if (!NINO_TAKE(&o, options, NINO_JOB_OPTIONS_INIT, err))
+        return NINO_ERR_ARG;
+    nino_settings *s = nino_ctx_settings_with(ctx, &o, err);
+    nino_graph *g = s ? nino_graph_copy(graph, err) : NULL;
+    nino_status st = NINO_ERR_NOMEM;
+    if (g && ((st = nino_graph_draw_seeds(g, nino_services_of(ctx)->log(ctx), &e)) ||
+              nino_ctx_check_graph(ctx, s, g, nino_first_issue, &e))) {
+        st = e.code;
+        if (err)
+            *err = e;
+    } else if (g && !nino_ctx_enter(ctx, &now, s)) {
+        st = nino_fail_kind(err, NINO_ERR_IO, "busy", "", "a job is running");
+    } else if (g) {
+        st = ahead_decide(ctx, g, s, out, err);
+        nino_ctx_leave(ctx);
+    }
+    nino_graph_destroy(&g);
+    nino_settings_destroy(&s);
+    return st;
 }

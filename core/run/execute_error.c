@@ -19,8 +19,27 @@ static const nino_array *array_of(const nino_value *v)
                : NULL;
 }
 
-static void tell(nino_exec *x, const nino_gnode *n, const char *port, const nino_value *exact,
-                 const nino_value *got)
+// The network of a node, by the first of its inputs that has one; "": none.
+static const char *network_of(const nino_gnode *n, nino_value *const *in)
+{
+    for (int k = 0; n->def->inputs && n->def->inputs[k].key; k++) {
+        const nino_value *v = in[k];
+        if (!v || v->is_list)
+            continue;
+        if (v->type == NINO_PORT_MODEL && v->u.model)
+            return v->u.model->net->name;
+        if (v->type == NINO_PORT_GUIDER && v->u.guider)
+            return v->u.guider->model->net->name;
+        if (v->type == NINO_PORT_CLIP && v->u.clip)
+            return v->u.clip->name;
+        if (v->type == NINO_PORT_VAE && v->u.vae)
+            return v->u.vae->name;
+    }
+    return "";
+}
+
+static void tell(nino_exec *x, const nino_gnode *n, const char *network, const char *port,
+                 const nino_value *exact, const nino_value *got)
 {
     const nino_array *a = array_of(exact), *b = array_of(got);
     if (!a || !b || a->dtype != NINO_F32 || b->dtype != NINO_F32 ||
@@ -28,9 +47,9 @@ static void tell(nino_exec *x, const nino_gnode *n, const char *port, const nino
         return;
     const nino_difference d = nino_array_difference(a, b);
     nino_exec_say(x, NINO_LOG_WARN,
-                  "%s %s: %s in %s against fp32, on the same inputs: NMSE %.2e, PSNR %.1f dB, "
+                  "%s %s%s%s: %s in %s against fp32, on the same inputs: NMSE %.2e, PSNR %.1f dB, "
                   "largest difference %.3g",
-                  n->id, n->class_type, port,
+                  n->id, n->class_type, *network ? ", network " : "", network, port,
                   nino_precision_name(nino_stream_asked_precision(x->stream)), d.nmse, d.psnr,
                   d.most);
 }
@@ -63,7 +82,7 @@ void nino_exec_measure_error(run_state *rs, const nino_gnode *n, node_state *s, 
     }
     for (int k = 0; k < s->n_out; k++) {
         if (!st)
-            tell(x, n, n->def->outputs[k].key, exact[k], s->out[k]);
+            tell(x, n, network_of(n, before.in), n->def->outputs[k].key, exact[k], s->out[k]);
         nino_value_unref(&exact[k]);
     }
     free(exact);

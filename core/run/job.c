@@ -49,6 +49,7 @@ struct nino_job {
     size_t n_outputs, n_texts;
     kept_result *kept;
     size_t n_kept;
+    bool is_untold; // some of these could not be kept: no memory
 };
 
 // ---- the trace -------------------------------------------------------------------------------
@@ -152,6 +153,8 @@ static void add_output(void *priv, const char *node, const char *path)
     if (o && nino_shown_add_path(&job->shown, path))
         o[job->n_outputs++] =
             (nino_job_output){ job_id_of(job, node), job->shown.path[job->shown.n_paths - 1] };
+    else
+        job->is_untold = true;
     job_wake(job);
     pthread_mutex_unlock(&job->lock);
 }
@@ -166,6 +169,8 @@ static void job_add_text(void *priv, const char *node, const char *title, const 
     if (t && nino_shown_add_text(&job->shown, title, text)) {
         const struct nino_shown_text *copy = &job->shown.text[job->shown.n_texts - 1];
         t[job->n_texts++] = (nino_job_text){ job_id_of(job, node), copy->title, copy->text };
+    } else {
+        job->is_untold = true;
     }
     job_wake(job);
     pthread_mutex_unlock(&job->lock);
@@ -179,6 +184,8 @@ static void keep_result(void *priv, const char *node, nino_value *v)
     if (k) {
         job->kept = k;
         k[job->n_kept++] = (kept_result){ job_id_of(job, node), nino_value_ref(v) };
+    } else {
+        job->is_untold = true;
     }
     pthread_mutex_unlock(&job->lock);
 }
@@ -231,6 +238,10 @@ static nino_status run_graph(nino_job *job, nino_error *err)
         return nino_fail(err, NINO_ERR_NOMEM, job->g->name, "out of memory");
     }
     nino_backend_set_switched(sp.backend, x.switched);
+    const char *folder = job->settings->o.models ? job->settings->o.models[0] : NULL;
+    const uint64_t load_bytes = sp.backend->load_bytes;
+    const uint64_t load_ns = sp.backend->load_ns - sp.backend->pause_ns;
+    nino_ctx_renew_load_rate(job->ctx, folder);
     nino_ctx_renew_paces(job->ctx);
     nino_pool_reset_peak(sp.backend->pool);
     nino_ctx_renew_ceilings(job->ctx);
@@ -246,6 +257,8 @@ static nino_status run_graph(nino_job *job, nino_error *err)
     nino_backend_set_switched(sp.backend, 0);
     nino_ctx_keep_ceilings(job->ctx);
     nino_ctx_keep_paces(job->ctx);
+    nino_ctx_keep_load_rate(job->ctx, folder, sp.backend->load_bytes - load_bytes,
+                            sp.backend->load_ns - sp.backend->pause_ns - load_ns);
     nino_profile_log_release(&profile);
     free(x.prompt_json);
     free(x.workflow_json);
@@ -288,6 +301,9 @@ static void *job_thread(void *priv)
     nino_ctx_tell_job(ctx, nino_graph_name(job->g), scope, (uint32_t) job->g->n_nodes);
     if (st == NINO_OK)
         st = run_graph(job, &e);
+    if (st == NINO_OK && job->is_untold) // only this thread has set it
+        st = nino_fail(&e, NINO_ERR_NOMEM, job->g->name,
+                       "done, but there is no memory to tell all of its results");
     if (st && st != NINO_ERR_CANCELLED)
         nino_monitor_message(m, NINO_LOG_ERROR, "%s: %s", e.where, e.msg);
     nino_monitor_end_with(m, scope, st);

@@ -164,6 +164,7 @@ struct nino_scheme {
     nino_planned planned;
     uint64_t budget;
     double load_rate;
+    bool is_load_measured;
     struct row {
         int node;
         char name[128], what[240];
@@ -199,6 +200,7 @@ static nino_status fit_graph(nino_scheme *f, grapher *w, nino_error *err)
     nino_outcome last = { .node = NULL };
     w->out = &f->plan;
     f->load_rate = nino_planner_load_rate(&w->prof);
+    f->is_load_measured = w->prof.is_load_measured;
     st = walk_graph(w, f->planned.fits ? f->planned.budget : 0, f->planned.choice, &last, err);
     f->plan.budget = f->budget;
     if (!f->planned.fits)
@@ -236,6 +238,7 @@ nino_scheme *nino_scheme_create(nino_ctx *ctx, nino_graph *g, const char *profil
     grapher w = { .x = &x };
     x.precision = nino_precision_of(settings->o.precision);
     x.switched = nino_options_switched(&settings->o);
+    nino_ctx_renew_load_rate(ctx, settings->o.models ? settings->o.models[0] : NULL);
     if (own_device)
         w.prof = nino_ctx_backend(ctx)->profile;
     else if ((st = nino_profile_load(profile, &w.prof, &e)) || (st = nino_tuning_ship(&w.prof, &e)))
@@ -300,6 +303,7 @@ nino_status nino_scheme_get(const nino_scheme *f, nino_scheme_info *out, nino_er
     i.seconds = p->fits ? p->cost : 0;
     i.load_bytes = p->fits ? p->best.load_bytes : 0;
     i.load_seconds = (double) i.load_bytes / f->load_rate;
+    i.is_load_measured = f->is_load_measured;
     i.unchosen_seconds = p->fits ? p->plain_cost : 0;
     i.unlimited_seconds = p->free_cost;
     i.ways = p->walks;

@@ -20,6 +20,84 @@
 
 typedef enum knob { TILE, EXACT, SPEND, ROWS, IMAGES, CHUNK, EVICT, NARROW, KNOBS } knob;
 
+// ---- walks that were made: by budget and choices, a few hundred at most ------------------------
+
+typedef struct walk_made {
+    uint64_t budget;
+    nino_status st;
+    nino_choice *choice;
+    nino_outcome out;
+} walk_made;
+
+typedef struct walked {
+    walk_made *list;
+    size_t n, cap;
+} walked;
+
+// *to keeps its own nodes.
+static void copy_outcome(nino_outcome *to, const nino_outcome *from, int n_nodes)
+{
+    nino_node_plan *node = to->node;
+    *to = *from;
+    to->node = node;
+    memcpy(node, from->node, (size_t) n_nodes * sizeof(*node));
+}
+
+static bool are_equal(const nino_choice *a, const nino_choice *b, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (!nino_choice_equal(&a[i], &b[i]))
+            return false;
+    return true;
+}
+
+static bool walked_find(const walked *w, int n_nodes, uint64_t budget, const nino_choice *choice,
+                        nino_outcome *out, nino_status *st)
+{
+    for (size_t i = w->n; i-- > 0;)
+        if (w->list[i].budget == budget && are_equal(w->list[i].choice, choice, n_nodes)) {
+            copy_outcome(out, &w->list[i].out, n_nodes);
+            *st = w->list[i].st;
+            return true;
+        }
+    return false;
+}
+
+// Of what there is no memory for another walk will be made.
+static void walked_add(walked *w, int n_nodes, uint64_t budget, const nino_choice *choice,
+                       const nino_outcome *out, nino_status st)
+{
+    const size_t n = (size_t) n_nodes, cap = w->cap ? 2 * w->cap : 64;
+    walk_made k = { .budget = budget, .st = st };
+    if (w->n == w->cap) {
+        walk_made *more = realloc(w->list, cap * sizeof(*more));
+        if (!more)
+            return;
+        w->list = more;
+        w->cap = cap;
+    }
+    k.choice = malloc((n + 1) * sizeof(*k.choice));
+    k.out.node = malloc((n + 1) * sizeof(*k.out.node));
+    if (k.choice && k.out.node) {
+        memcpy(k.choice, choice, n * sizeof(*k.choice));
+        copy_outcome(&k.out, out, n_nodes);
+        w->list[w->n++] = k;
+        return;
+    }
+    free(k.choice);
+    free(k.out.node);
+}
+
+static void walked_release(walked *w)
+{
+    for (size_t i = 0; i < w->n; i++) {
+        free(w->list[i].choice);
+        free(w->list[i].out.node);
+    }
+    free(w->list);
+    *w = (walked){ .n = 0 };
+}
+
 typedef struct search {
     const nino_walker *w;
     uint64_t budget;
@@ -28,6 +106,7 @@ typedef struct search {
     nino_choice *trial;
     nino_outcome out;
     bool may_narrow; // 16-bit storage, where tiles would be the other way
+    walked seen;     // no walk is made twice: sweeps come back to where they were
 } search;
 
 double nino_planner_load_rate(const nino_profile *p)
@@ -41,22 +120,23 @@ double nino_planner_cost(const nino_profile *p, const nino_outcome *o)
     return s + (double) o->load_bytes / nino_planner_load_rate(p);
 }
 
-static void take_outcome(search *s)
-{
-    nino_node_plan *node = s->p->best.node;
-    s->p->best = s->out;
-    s->p->best.node = node;
-    memcpy(node, s->out.node, (size_t) s->w->n_nodes * sizeof(*node));
-}
+static void take_outcome(search *s) { copy_outcome(&s->p->best, &s->out, s->w->n_nodes); }
 
+// err: may be NULL; else the walk is made, for what it says.
 static nino_status walk(search *s, uint64_t budget, const nino_choice *choice, nino_error *err)
 {
+    const int n = s->w->n_nodes;
+    nino_status st;
+    s->walks++;
+    if (!err && walked_find(&s->seen, n, budget, choice, &s->out, &st))
+        return st;
     nino_node_plan *node = s->out.node;
-    memset(node, 0, (size_t) s->w->n_nodes * sizeof(*node));
+    memset(node, 0, (size_t) n * sizeof(*node));
     s->out = (nino_outcome){ .node = node };
     s->p->walks++;
-    s->walks++;
-    return s->w->walk(s->w->priv, budget, choice, &s->out, err);
+    st = s->w->walk(s->w->priv, budget, choice, &s->out, err);
+    walked_add(&s->seen, n, budget, choice, &s->out, st);
+    return st;
 }
 
 // ---- what there is to choose -------------------------------------------------------------------
@@ -186,6 +266,17 @@ static void set_lean(search *s, int way)
         s->trial[i] = (nino_choice){ .is_narrow = s->may_narrow, .is_exact = way };
 }
 
+// Nodes that say nothing of it need not be in 16 bits, if it fits then.
+static void narrow_where_it_acts(search *s)
+{
+    for (int i = 0; i < s->w->n_nodes; i++) {
+        s->trial[i] = s->p->choice[i];
+        s->trial[i].is_narrow &= s->p->best.node[i].taken.is_narrow;
+    }
+    if (!walk(s, s->budget, s->trial, NULL))
+        keep_trial(s);
+}
+
 // Where nothing fits: the least, then back to what it was where that fits after all.
 static bool try_lean(search *s)
 {
@@ -196,8 +287,8 @@ static bool try_lean(search *s)
     }
     if (!fits)
         return false;
+    narrow_where_it_acts(s);
     for (int i = 0; i < s->w->n_nodes; i++) {
-        s->p->choice[i].is_narrow = s->p->best.node[i].taken.is_narrow;
         if (!s->p->choice[i].is_narrow)
             continue;
         memcpy(s->trial, s->p->choice, (size_t) s->w->n_nodes * sizeof(*s->trial));
@@ -430,6 +521,7 @@ nino_status nino_planner_choose(const nino_walker *w, uint64_t budget, nino_plan
         nino_fail(err, st, "plan", "out of memory");
     free(s.trial);
     free(s.out.node);
+    walked_release(&s.seen);
     if (st)
         nino_planned_release(out);
     return st;

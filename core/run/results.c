@@ -148,6 +148,12 @@ bool nino_results_get(nino_results *c, nino_hash key, nino_value **out, int n,
     return true;
 }
 
+bool nino_results_has(const nino_results *c, nino_hash key, int n)
+{
+    const int i = results_find(c, key);
+    return i >= 0 && c->e[i].n_out == n && has_files(&c->e[i].shown);
+}
+
 static void results_make_room(nino_results *c, uint64_t bytes)
 {
     while (c->n && (c->bytes + bytes > c->max_bytes || c->n >= MAX_ENTRIES)) {

@@ -30,6 +30,8 @@ void nino_results_destroy(nino_results **c);
 // result whose files are gone is no result.
 bool nino_results_get(nino_results *c, nino_hash key, nino_value **out, int n,
                       const nino_shown **shown);
+// Whether nino_results_get() would; nothing changes by it.
+bool nino_results_has(const nino_results *c, nino_hash key, int n);
 // Takes references, and the content of *shown.
 void nino_results_put(nino_results *c, nino_hash key, nino_value *const *out, int n,
                       nino_shown *shown);

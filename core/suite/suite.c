@@ -138,7 +138,7 @@ static void count_event(nino_suite_run *r, const nino_job *job, const nino_event
     if (e->sub == NINO_TRANSFER_COLD)
         r->cold_bytes += (uint64_t) e->u.kernel.bytes;
     if (e->sub == NINO_TRANSFER_LATE || e->sub == NINO_TRANSFER_COLD)
-        r->stall_s += (double) e->u.kernel.dur_ns * 1e-9;
+        r->stall_s += (double) e->u.kernel.queued_us * 1e-6;
 }
 
 static nino_status wait_for(nino_job *job, nino_suite_run *r, nino_stats *stats, nino_error *err)

@@ -100,7 +100,7 @@ static void report_case(nino_buf *b, const nino_suite_case *c, bool is_load)
                 b,
                 "\n%s: %.1f MiB of weights read in %.2f s; %.1f MiB fetched ahead, %.1f %% of it "
                 "in time; "
-                "%.1f MiB late and %.1f MiB from the disk unasked, %.2f s with those.\n",
+                "%.1f MiB late and %.1f MiB from the disk unasked, %.2f s waited for those.\n",
                 r->setting, (double) r->load_bytes / 0x1p20, r->load_s, (double) all / 0x1p20,
                 all ? 100 * (double) r->ahead_bytes / (double) all : 0.0,
                 (double) r->late_bytes / 0x1p20, (double) r->cold_bytes / 0x1p20, r->stall_s);

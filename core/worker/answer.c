@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/workflow/workflow.h"
+#include "core/run/execute.h"
 #include "core/run/job_priv.h"
 #include "core/monitor/link/queue_view.h"
 
@@ -210,10 +211,24 @@ static void request_locked(nino_worker *w, const nino_control *c, nino_reply *ou
         break;
     case NINO_CONTROL_SHUTDOWN: shut_down(w, c); break;
     case NINO_CONTROL_PING:
+    case NINO_CONTROL_AHEAD:
     case NINO_CONTROL_RELOAD:
     case NINO_CONTROL_TRIM:
     case NINO_CONTROL_COUNT: break;
     }
+}
+
+// Without the worker's lock: files are read, and a job that begins waits for the context alone.
+static void answer_ahead(nino_ctx *ctx, const nino_control *c, nino_reply *out)
+{
+    nino_graph *g = c->workflow ? nino_graph_load(c->workflow, c->workflow_bytes,
+                                                  c->name ? c->name : "workflow", &out->err)
+                                : NULL;
+    if (!c->workflow)
+        nino_fail(&out->err, NINO_ERR_FORMAT, "workflow", "is missing");
+    if (g && ctx)
+        nino_run_ahead(ctx, g, c->options, &out->text, &out->err);
+    nino_graph_destroy(&g);
 }
 
 static void answer_request(void *priv, const nino_control *c, nino_reply *out)
@@ -224,6 +239,8 @@ static void answer_request(void *priv, const nino_control *c, nino_reply *out)
     nino_ctx *ctx = w->ctx;
     request_locked(w, c, out);
     pthread_mutex_unlock(&w->lock);
+    if (c->cmd == NINO_CONTROL_AHEAD)
+        answer_ahead(ctx, c, out);
     if ((!trim && c->cmd != NINO_CONTROL_RELOAD) || !ctx)
         return;
     if (nino_ctx_give_back(ctx, trim, &out->bytes))

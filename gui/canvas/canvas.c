@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/i18n.h"
+#include "node/input_file.h"
 
 G_DEFINE_TYPE(NinoCanvas, nino_canvas, GTK_TYPE_WIDGET)
 
@@ -43,6 +44,13 @@ static void enable_actions(NinoCanvas *c)
         g_autofree char *name = g_strconcat("canvas.", on_nodes[i], NULL);
         gtk_widget_action_set_enabled(GTK_WIDGET(c), name, any);
     }
+    const nino_doc_node *first =
+        any ? nino_document_node(c->doc, nino_canvas_first_selected(c)) : NULL;
+    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.choose-file",
+                                  nino_input_widget(first) != NULL);
+    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.edit-mask",
+                                  nino_input_widget(first) &&
+                                      nino_input_has_mask(nino_input_widget(first)->param));
     gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.delete",
                                   any || nino_canvas_spots_n_selected(&c->spots));
     gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.rename", has_title);
@@ -144,6 +152,8 @@ static void on_canvas_edit(gpointer user, const char *id, const char *name, Nino
         return;
     if (kind == NINO_EDIT_DONE)
         nino_document_seal(c->doc);
+    else if (kind == NINO_EDIT_REFUSED)
+        g_signal_emit(c, signals[SIGNAL_PROBLEM], 0, text);
     else if (kind == NINO_EDIT_CONTROL)
         nino_canvas_did(c, nino_document_set_control(c->doc, id, name, text, &err), &err);
     else
@@ -156,7 +166,9 @@ static const nino_doc_node *canvas_find_node(gpointer user, const char *id)
     return d ? nino_document_node(d, nino_document_find(d, id)) : NULL;
 }
 
-static const NinoNodeHost node_host = { .edit = on_canvas_edit, .find = canvas_find_node };
+static const NinoNodeHost node_host = { .edit = on_canvas_edit,
+                                        .find = canvas_find_node,
+                                        .sent = nino_canvas_sent };
 
 static void on_level(GtkButton *button, gpointer user)
 {
@@ -298,6 +310,8 @@ void nino_canvas_set_document(NinoCanvas *c, nino_document *d)
     g_hash_table_remove_all(c->marks); // ids mean other nodes now
     g_hash_table_remove_all(c->issues);
     g_hash_table_remove_all(c->pictures);
+    g_hash_table_remove_all(c->ahead);
+    g_hash_table_remove_all(c->sent);
     c->doc = d;
     nino_canvas_sync(c);
     nino_canvas_first_view(c);
@@ -410,6 +424,7 @@ static void canvas_dispose(GObject *o)
         g_ptr_array_set_size(c->nodes, 0);
     nino_canvas_spots_clear(&c->spots);
     g_clear_pointer(&c->popover, gtk_widget_unparent);
+    g_clear_weak_pointer(&c->focus_before);
     g_clear_pointer(&c->bar, gtk_widget_unparent);
     G_OBJECT_CLASS(nino_canvas_parent_class)->dispose(o);
 }
@@ -426,6 +441,8 @@ static void canvas_finalize(GObject *o)
     g_hash_table_unref(c->marks);
     g_hash_table_unref(c->issues);
     g_hash_table_unref(c->pictures);
+    g_hash_table_unref(c->ahead);
+    g_hash_table_unref(c->sent);
     g_array_unref(c->moved);
     g_free(c->prefix);
     G_OBJECT_CLASS(nino_canvas_parent_class)->finalize(o);
@@ -472,6 +489,8 @@ static void nino_canvas_init(NinoCanvas *c)
     c->marks = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, nino_canvas_free_mark);
     c->issues = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     c->pictures = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_object_unref);
+    c->ahead = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    c->sent = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     c->moved = g_array_new(FALSE, FALSE, sizeof(CanvasMoved));
     c->bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 2);
     gtk_widget_add_css_class(c->bar, "canvasbar");
@@ -486,6 +505,7 @@ static void nino_canvas_init(NinoCanvas *c)
                                    _("Workflow canvas"), -1);
     nino_canvas_add_input(c);
     nino_canvas_take_items(c);
+    nino_canvas_take_files(c);
 }
 
 GtkWidget *nino_canvas_new(void) { return g_object_new(NINO_TYPE_CANVAS, NULL); }

@@ -5,7 +5,8 @@
 // selected), "problem" (char *: why an edit was refused). Property: "zoom".
 // Actions (for menus and D-Bus): canvas.undo redo cut copy paste paste-links duplicate delete
 // select-all select-none mute bypass collapse pin group fit zoom-in zoom-out zoom-reset add
-// add-at-slot add-model connect bend rename enter leave subgraph unpack ports menu minimap, and
+// add-at-slot add-model connect bend rename enter leave subgraph unpack ports menu minimap
+// choose-file edit-mask, and
 // canvas.color with a name. Keys for them are given by who uses the canvas.
 #pragma once
 #include "node/node_mark.h"
@@ -26,6 +27,14 @@ void nino_canvas_refresh(NinoCanvas *c);
 void nino_canvas_mark(NinoCanvas *c, const char *node_id, const NinoNodeMark *mark);
 void nino_canvas_clear_marks(NinoCanvas *c);
 
+// What the next run would do with the node, by execution id; an instance of a subgraph shows whether
+// something inside would run.
+void nino_canvas_set_ahead(NinoCanvas *c, const char *node_id, NinoNodeAhead ahead);
+void nino_canvas_clear_ahead(NinoCanvas *c);
+// The values that are shown are those of the last run; others will be marked, until the document is
+// another one.
+void nino_canvas_remember_values(NinoCanvas *c);
+
 // Why the node cannot run, found before any run; by execution id, several are joined. An instance
 // of a subgraph shows one of what is inside. Kept until cleared or the document is another one.
 void nino_canvas_add_issue(NinoCanvas *c, const char *node_id, const char *text);
@@ -43,6 +52,12 @@ typedef char NinoCanvasItem;
 GType nino_canvas_item_get_type(void);
 // Adds it where nothing lies, and selects it.
 void nino_canvas_add_item(NinoCanvas *c, const NinoCanvasItem *item);
+// A file goes to the node at that place of the widget which loads such files, else it becomes a node
+// that loads it (x < 0: where there is room). FALSE: it holds a workflow, or is nothing that nodes
+// load. "problem" tells why it cannot be taken.
+gboolean nino_canvas_take_file(NinoCanvas *c, const char *path, double x, double y);
+// The file becomes what the selected node loads, or the first that loads its kind, or a new one.
+void nino_canvas_use_file(NinoCanvas *c, const char *path);
 // The files of the model folders (NinoSearchItem): their keys are such items, the detail is the loader's
 // title, and the terms are the folder's name.
 GPtrArray *nino_canvas_models(void);

@@ -218,7 +218,7 @@ static void clip_action(GtkWidget *w, const char *what, GVariant *v)
         delete_action(w, "canvas.delete", v);
     else if (!strcmp(what, "canvas.duplicate"))
         duplicate(c);
-    else if (g_str_has_prefix(what, "canvas.paste"))
+    else if (g_str_has_prefix(what, "canvas.paste") && !nino_canvas_paste_files(c))
         paste(c, !strcmp(what, "canvas.paste-links"));
 }
 
@@ -266,13 +266,17 @@ static void open_action(GtkWidget *w, const char *what, GVariant *v)
     const NinoSpot *group = nino_canvas_spots_selected_group(&c->spots);
     if (!strcmp(what, "canvas.add"))
         nino_canvas_open_search(c, gtk_widget_get_width(w) / 2.0, gtk_widget_get_height(w) / 3.0,
-                                NULL, FALSE);
+                                NULL, FALSE, TRUE);
     else if (!strcmp(what, "canvas.add-at-slot"))
         nino_canvas_open_slots(c);
     else if (!strcmp(what, "canvas.add-model"))
         nino_canvas_open_models(c);
     else if (!strcmp(what, "canvas.connect"))
         nino_canvas_open_connect(c);
+    else if (!strcmp(what, "canvas.choose-file"))
+        nino_canvas_choose_file(c);
+    else if (!strcmp(what, "canvas.edit-mask"))
+        nino_canvas_edit_mask(c);
     else if (!strcmp(what, "canvas.bend"))
         nino_canvas_open_bend(c);
     else if (!strcmp(what, "canvas.menu"))
@@ -348,6 +352,7 @@ static const struct {
     { "canvas.leave", level_action },       { "canvas.ports", open_action },
     { "canvas.bend", open_action },         { "canvas.menu", open_action },
     { "canvas.add-at-slot", open_action },  { "canvas.add-model", open_action },
+    { "canvas.choose-file", open_action },  { "canvas.edit-mask", open_action },
 };
 
 void nino_canvas_add_actions(GtkWidgetClass *wc)

@@ -16,6 +16,7 @@ typedef struct AddAt {
     int slot;
     gboolean from_output;
     gboolean is_beside; // the place is beside that node
+    gboolean is_loose;  // nobody pointed at it: where nothing lies
 } AddAt;
 
 // ---- connecting what was added ---------------------------------------------------------------
@@ -93,6 +94,20 @@ static void canvas_add_find_place(NinoCanvas *c, AddAt *at, const nino_node_def 
     }
 }
 
+// Its middle there, or below what lies there already.
+static void find_room(NinoCanvas *c, AddAt *at, const nino_node_def *def)
+{
+    double w, h;
+    nino_document_default_size(def, &w, &h);
+    h += NINO_NODE_TITLE;
+    graphene_rect_t place =
+        GRAPHENE_RECT_INIT((float) (at->x - w / 2), (float) (at->y - h / 2), (float) w, (float) h);
+    while (!is_canvas_add_free(c, &place))
+        place.origin.y += APART;
+    at->x = place.origin.x;
+    at->y = place.origin.y;
+}
+
 // ---- the search ------------------------------------------------------------------------------
 
 // file: for its parameter `key`; NULL: none.
@@ -106,6 +121,8 @@ static void canvas_add_add(NinoCanvas *c, const nino_node_def *def, const char *
         return;
     if (at->is_beside)
         canvas_add_find_place(c, at, def);
+    else if (at->is_loose)
+        find_room(c, at, def);
     const gboolean by_title = at->is_beside || !*at->node; // or by the first slot, where it fell
     g_snprintf(name, sizeof(name), "Add %s", def->title);
     nino_document_begin(c->doc, name);
@@ -143,10 +160,11 @@ static AddAt *new_place(NinoCanvas *c, double sx, double sy)
 }
 
 void nino_canvas_open_search(NinoCanvas *c, double sx, double sy, const char *type,
-                             gboolean from_output)
+                             gboolean from_output, gboolean is_loose)
 {
     AddAt *at = new_place(c, sx, sy);
     const nino_doc_node *n = type ? nino_document_node(c->doc, c->links.node) : NULL;
+    at->is_loose = is_loose;
     if (n) {
         g_strlcpy(at->node, n->id, sizeof(at->node));
         at->slot = c->links.slot;
@@ -167,16 +185,43 @@ static int n_files(const nino_node_def *def)
     return n;
 }
 
-// Of those that load files of a folder, the one that needs the fewest, and has the shortest name.
+// ComfyUI's own loaders before those of extensions, its usual ones first.
+static int loader_rank(const nino_node_def *def)
+{
+    static const char *const own[] = { "loaders", "advanced/loaders" };
+    int rank = 0;
+    while (rank < (int) G_N_ELEMENTS(own) && g_strcmp0(def->category, own[rank]) != 0)
+        rank++;
+    return rank;
+}
+
+static int n_outputs(const nino_node_def *def)
+{
+    int n = 0;
+    for (const nino_port *p = def->outputs; p && p->key; p++)
+        n++;
+    return n;
+}
+
+static gboolean is_better_loader(const nino_node_def *def, const nino_node_def *than)
+{
+    const int rank = loader_rank(def) - loader_rank(than), files = n_files(def) - n_files(than),
+              length = (int) strlen(def->key) - (int) strlen(than->key);
+    return rank     ? rank < 0
+           : files  ? files < 0
+           : length ? length < 0
+                    : n_outputs(def) < n_outputs(than);
+}
+
+// Of those that load files of a folder, the usual one: it needs the fewest, has the
+// shortest name, gives the least.
 static const nino_node_def *loader_of(const char *folder, const nino_param **param)
 {
     const nino_node_def *best = NULL;
     for (const nino_node_def *const *d = nino_node_defs; *d; d++)
         for (const nino_param *p = (*d)->params; p && p->key; p++) {
-            if (p->type != NINO_FILE || g_strcmp0(p->folder, folder) != 0)
-                continue;
-            const int more = best ? n_files(*d) - n_files(best) : -1;
-            if (more > 0 || (!more && strlen((*d)->key) >= strlen(best->key)))
+            if (p->type != NINO_FILE || g_strcmp0(p->folder, folder) != 0 ||
+                (best && !is_better_loader(*d, best)))
                 continue;
             best = *d;
             *param = p;
@@ -221,7 +266,7 @@ GPtrArray *nino_canvas_models(void)
 void nino_canvas_open_models(NinoCanvas *c)
 {
     const double x = c->view.width / 2.0, y = c->view.height / 3.0;
-    new_place(c, x, y);
+    new_place(c, x, y)->is_loose = TRUE;
     nino_canvas_show_popover(
         c, nino_search_new(_("Add a model"), nino_canvas_models(), on_model, c), x, y);
 }
@@ -231,33 +276,26 @@ void nino_canvas_open_models(NinoCanvas *c)
 // Its own type, so that no text of another program is taken for one.
 G_DEFINE_BOXED_TYPE(NinoCanvasItem, nino_canvas_item, g_strdup, g_free)
 
-// In the middle of what is seen, below what lies there already.
+// In the middle of what is seen.
 void nino_canvas_add_item(NinoCanvas *c, const char *key)
 {
-    g_autofree char *class_name = g_strndup(key, strcspn(key, "\n"));
-    const nino_node_def *def = nino_node_find(class_name, NULL);
-    double w, h;
-    if (!def || !c->doc)
+    if (!c->doc)
         return;
-    nino_document_default_size(def, &w, &h);
-    h += NINO_NODE_TITLE;
-    AddAt *at = new_place(c, c->view.width / 2.0, c->view.height / 2.0);
-    at->x -= w / 2;
-    at->y -= h / 2;
-    graphene_rect_t place = GRAPHENE_RECT_INIT((float) at->x, (float) at->y, (float) w, (float) h);
-    while (!is_canvas_add_free(c, &place))
-        place.origin.y += APART;
-    at->y = place.origin.y;
-    (key[strlen(class_name)] ? on_model : on_class)(c, key);
+    new_place(c, c->view.width / 2.0, c->view.height / 2.0)->is_loose = TRUE;
+    (strchr(key, '\n') ? on_model : on_class)(c, key);
+}
+
+void nino_canvas_add_item_at(NinoCanvas *c, const NinoCanvasItem *key, double x, double y)
+{
+    new_place(c, x, y);
+    (strchr(key, '\n') ? on_model : on_class)(c, key);
 }
 
 static gboolean on_item_drop(GtkDropTarget *target, const GValue *value, double x, double y,
                              gpointer canvas)
 {
     (void) target;
-    const char *key = g_value_get_boxed(value);
-    new_place(canvas, x, y);
-    (strchr(key, '\n') ? on_model : on_class)(canvas, key);
+    nino_canvas_add_item_at(canvas, g_value_get_boxed(value), x, y);
     return TRUE;
 }
 

@@ -84,7 +84,7 @@ void nino_canvas_drop_link(NinoCanvas *c)
     if (v)
         nino_canvas_inside(c, v, c->px, c->py, &x, &y);
     if (!n && c->links.cut_node < 0) {
-        nino_canvas_open_search(c, c->px, c->py, type, c->links.from_output);
+        nino_canvas_open_search(c, c->px, c->py, type, c->links.from_output, FALSE);
         return;
     }
     const gboolean is_new = is_open_side(c, n, v, x, y);

@@ -329,7 +329,7 @@ static void on_canvas_input_click(GtkGestureClick *g, int n_press, double x, dou
     if (s && s->is_group && !is_corner) {
         nino_canvas_open_rename(c, -1, s->number);
     } else if (!v && !s) {
-        nino_canvas_open_search(c, x, y, NULL, FALSE);
+        nino_canvas_open_search(c, x, y, NULL, FALSE, FALSE);
     } else if (v) {
         const int node = nino_canvas_number_of(c, v);
         const nino_doc_node *n = nino_document_node(c->doc, node);

@@ -1,6 +1,6 @@
 // Keys of the canvas: Tab and arrows between nodes, groups and points of links, with Ctrl without
 // selecting; Shift with arrows moves, with Ctrl too resizes; Shift with Space selects more; Enter
-// goes into a node, Escape out of an editor.
+// goes into a node, Escape out of an editor, the selection, the subgraph.
 #include "canvas/canvas_priv.h"
 
 #include <math.h>
@@ -190,6 +190,21 @@ static gboolean on_canvas_keys_enter(NinoCanvas *c, GdkModifierType mods)
     return nino_node_view_edit(v);
 }
 
+// From the nodes to the canvas, and from there out of the subgraph.
+static gboolean on_canvas_escape(NinoCanvas *c)
+{
+    const gboolean any = g_hash_table_size(c->selected) || nino_canvas_spots_n_selected(&c->spots);
+    if (any) {
+        gtk_widget_activate_action(GTK_WIDGET(c), "canvas.select-none", NULL);
+        gtk_widget_grab_focus(GTK_WIDGET(c));
+        return TRUE;
+    }
+    if (!nino_document_depth(c->doc))
+        return FALSE;
+    gtk_widget_activate_action(GTK_WIDGET(c), "canvas.leave", NULL);
+    return TRUE;
+}
+
 static gboolean on_canvas_key(NinoCanvas *c, guint key, GdkModifierType mods)
 {
     switch (key) {
@@ -200,6 +215,7 @@ static gboolean on_canvas_key(NinoCanvas *c, guint key, GdkModifierType mods)
     case GDK_KEY_Tab: return !(mods & GDK_CONTROL_MASK) && on_tab(c, 1);
     case GDK_KEY_ISO_Left_Tab: return !(mods & GDK_CONTROL_MASK) && on_tab(c, -1);
     case GDK_KEY_space: return on_space(c, mods);
+    case GDK_KEY_Escape: return on_canvas_escape(c);
     case GDK_KEY_Return:
     case GDK_KEY_KP_Enter: return on_canvas_keys_enter(c, mods);
     default: return FALSE;

@@ -72,6 +72,19 @@ static const char *issue_of(NinoCanvas *c, const char *id, const char *inside)
     return own;
 }
 
+// Of what is inside: whether one of them would run.
+static NinoNodeAhead sum_ahead(NinoCanvas *c, const char *prefix)
+{
+    GHashTableIter it;
+    gpointer key, value;
+    NinoNodeAhead all = NINO_AHEAD_UNKNOWN;
+    g_hash_table_iter_init(&it, c->ahead);
+    while (g_hash_table_iter_next(&it, &key, &value))
+        if (g_str_has_prefix(key, prefix))
+            all = MAX(all, (NinoNodeAhead) GPOINTER_TO_INT(value));
+    return all;
+}
+
 static void show_mark(NinoCanvas *c, NinoNodeView *v, gboolean is_subgraph)
 {
     g_autofree char *id = g_strconcat(c->prefix, nino_node_view_id(v), NULL);
@@ -92,6 +105,8 @@ static void show_mark(NinoCanvas *c, NinoNodeView *v, gboolean is_subgraph)
         invalid.error = issue;
         m = &invalid;
     }
+    const NinoNodeAhead own = GPOINTER_TO_INT(g_hash_table_lookup(c->ahead, id));
+    nino_node_view_set_ahead(v, own || !is_subgraph ? own : sum_ahead(c, inside));
     nino_node_view_set_mark(v, m);
     nino_node_view_set_picture(v, picture);
 }
@@ -137,6 +152,42 @@ void nino_canvas_mark(NinoCanvas *c, const char *node_id, const NinoNodeMark *ma
         g_hash_table_remove(c->marks, node_id);
     }
     marks_changed(c);
+}
+
+void nino_canvas_set_ahead(NinoCanvas *c, const char *node_id, NinoNodeAhead ahead)
+{
+    g_hash_table_replace(c->ahead, g_strdup(node_id), GINT_TO_POINTER(ahead));
+    marks_changed(c);
+}
+
+void nino_canvas_clear_ahead(NinoCanvas *c)
+{
+    if (g_hash_table_size(c->ahead))
+        marks_changed(c);
+    g_hash_table_remove_all(c->ahead);
+}
+
+static char *sent_key(NinoCanvas *c, const char *id, const char *name)
+{
+    return g_strconcat(c->prefix, id, "\n", name, NULL);
+}
+
+void nino_canvas_remember_values(NinoCanvas *c)
+{
+    for (int i = 0; c->doc && i < nino_document_n_nodes(c->doc); i++) {
+        const nino_doc_node *n = nino_document_node(c->doc, i);
+        for (int k = 0; k < n->n_widgets; k++)
+            g_hash_table_replace(c->sent, sent_key(c, n->id, n->widgets[k].name),
+                                 g_strdup(n->widgets[k].text));
+    }
+    nino_canvas_sync(c);
+}
+
+const char *nino_canvas_sent(gpointer canvas, const char *id, const char *name)
+{
+    NinoCanvas *c = canvas;
+    g_autofree char *key = sent_key(c, id, name);
+    return g_hash_table_lookup(c->sent, key);
 }
 
 void nino_canvas_add_issue(NinoCanvas *c, const char *node_id, const char *text)

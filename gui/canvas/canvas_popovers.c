@@ -18,12 +18,25 @@ static gboolean popovers_drop_popover(gpointer p)
     return G_SOURCE_REMOVE;
 }
 
+// What the keys went to before: GTK would leave them with nobody once the popover goes, some time later.
+static void popovers_give_focus_back(NinoCanvas *c, GtkWidget *popover)
+{
+    GtkRoot *root = gtk_widget_get_root(GTK_WIDGET(c));
+    GtkWidget *now = root ? gtk_root_get_focus(root) : NULL, *before = c->focus_before;
+    if (!root || (now && now != popover && !gtk_widget_is_ancestor(now, popover)))
+        return;
+    if (!before || !gtk_widget_is_ancestor(before, GTK_WIDGET(c)))
+        before = GTK_WIDGET(c);
+    gtk_widget_grab_focus(before);
+}
+
 static void on_popovers_closed(GtkPopover *p, gpointer user)
 {
     NinoCanvas *c = user;
     if (c->popover != GTK_WIDGET(p))
         return;
     c->popover = NULL;
+    popovers_give_focus_back(c, GTK_WIDGET(p));
     g_idle_add(popovers_drop_popover, g_object_ref(p)); // not while it closes
 }
 
@@ -33,6 +46,8 @@ void nino_canvas_show_popover(NinoCanvas *c, GtkWidget *popover, double sx, doub
     const GdkRectangle at = { (int) CLAMP(sx, 4, w - 4), (int) CLAMP(sy, 4, h - 4), 1, 1 };
     if (c->popover)
         gtk_popover_popdown(GTK_POPOVER(c->popover));
+    GtkRoot *root = gtk_widget_get_root(GTK_WIDGET(c));
+    g_set_weak_pointer(&c->focus_before, root ? gtk_root_get_focus(root) : NULL);
     c->popover = popover;
     gtk_widget_set_parent(popover, GTK_WIDGET(c));
     gtk_popover_set_pointing_to(GTK_POPOVER(popover), &at);
@@ -275,6 +290,8 @@ void nino_canvas_open_menu(NinoCanvas *c, double sx, double sy, gboolean of_sele
                                                { N_("Add a node at a slot…"),
                                                  "canvas.add-at-slot" },
                                                { N_("Connect…"), "canvas.connect" },
+                                               { N_("Choose a file…"), "canvas.choose-file" },
+                                               { N_("Paint the mask…"), "canvas.edit-mask" },
                                                { N_("Bend a link…"), "canvas.bend" },
                                                { N_("Collapse"), "canvas.collapse" },
                                                { N_("Mute"), "canvas.mute" },

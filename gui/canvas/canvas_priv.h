@@ -37,13 +37,15 @@ struct _NinoCanvas {
     guint moved_source;
     CanvasKept grid;
     gboolean has_minimap;
-    GtkWidget *bar; // the way into subgraphs
-    GtkWidget *popover;
+    GtkWidget *bar;                    // the way into subgraphs
+    GtkWidget *popover, *focus_before; // of it; weak
 
     // canvas_marks.c: what a run and a check said, by execution id.
     GHashTable *marks;    // NinoNodeMark
     GHashTable *issues;   // text
     GHashTable *pictures; // GdkTexture
+    GHashTable *ahead;    // NinoNodeAhead
+    GHashTable *sent;     // "ID\nVALUE" -> text, of the last run
     guint mark_source;
 
     // canvas_input.c: what the pointer does.
@@ -82,6 +84,9 @@ void nino_canvas_reveal_node(NinoCanvas *c, NinoNodeView *v);
 void nino_canvas_show_marks(NinoCanvas *c); // now
 void nino_canvas_free_mark(gpointer mark);
 
+// The value of a node of this place at the last run; NULL: it was not seen then.
+const char *nino_canvas_sent(gpointer canvas, const char *id, const char *name);
+
 // ---- selection
 void nino_canvas_unselect(NinoCanvas *c); // nodes and spots, without telling
 void nino_canvas_select_spot(NinoCanvas *c, NinoSpot *s, gboolean selected);
@@ -113,9 +118,16 @@ void nino_canvas_drop_link(NinoCanvas *c);
 void nino_canvas_show_wanted(NinoCanvas *c, gboolean on); // slots that the dragged link fits
 void nino_canvas_add_actions(GtkWidgetClass *wc);
 void nino_canvas_open_search(NinoCanvas *c, double sx, double sy, const char *type,
-                             gboolean from_output);
-void nino_canvas_open_slots(NinoCanvas *c);  // of the selected node, to add another one there
-void nino_canvas_take_items(NinoCanvas *c);  // that are dropped on it
+                             gboolean from_output,
+                             gboolean is_loose); // is_loose: nobody points there
+void nino_canvas_open_slots(NinoCanvas *c);      // of the selected node, to add another one there
+void nino_canvas_take_items(NinoCanvas *c);      // that are dropped on it
+void nino_canvas_add_item_at(NinoCanvas *c, const NinoCanvasItem *item, double sx, double sy);
+void nino_canvas_take_files(NinoCanvas *c); // that are dropped on it
+gboolean
+nino_canvas_paste_files(NinoCanvas *c);      // FALSE: the clipboard has neither file nor picture
+void nino_canvas_choose_file(NinoCanvas *c); // for the selected node
+void nino_canvas_edit_mask(NinoCanvas *c);   // of the picture that it loads
 void nino_canvas_open_models(NinoCanvas *c); // to add one with the node that loads it
 void nino_canvas_open_connect(NinoCanvas *c);
 void nino_canvas_open_bend(NinoCanvas *c);

@@ -12,6 +12,7 @@ typedef struct Search {
     NinoSearchFn chosen;
     void (*escape)(gpointer user);
     gpointer user;
+    char *shown; // what the list was made for
 } Search;
 
 void nino_search_item_free(gpointer p)
@@ -105,6 +106,8 @@ static GtkWidget *search_new_row(const NinoSearchItem *item)
 static void show_matches(Search *s)
 {
     const char *typed = gtk_editable_get_text(GTK_EDITABLE(s->entry));
+    g_free(s->shown);
+    s->shown = g_strdup(typed);
     GtkWidget *row;
     while ((row = gtk_widget_get_first_child(s->list)) && GTK_IS_LIST_BOX_ROW(row))
         gtk_list_box_remove(GTK_LIST_BOX(s->list), row);
@@ -145,7 +148,8 @@ static void on_search_row(GtkListBox *list, GtkListBoxRow *row, gpointer user)
 static void on_search_activate(GtkSearchEntry *entry, gpointer user)
 {
     Search *s = user;
-    (void) entry;
+    if (g_strcmp0(s->shown, gtk_editable_get_text(GTK_EDITABLE(entry))) != 0)
+        show_matches(s); // typed fast: the entry tells of a change a little later
     search_choose(s, gtk_list_box_get_selected_row(GTK_LIST_BOX(s->list)));
 }
 
@@ -203,6 +207,7 @@ static void search_free(gpointer p)
 {
     Search *s = p;
     g_ptr_array_unref(s->items);
+    g_free(s->shown);
     g_free(s);
 }
 

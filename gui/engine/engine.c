@@ -455,7 +455,17 @@ static GPtrArray *arguments(NinoEngine *e, const char *worker)
     return argv;
 }
 
-void nino_engine_resume(NinoEngine *e)
+// Of the queue that the last worker kept. A name that has these words has its quotes escaped.
+static gboolean has_work_left(void)
+{
+    g_autofree char *folder = queue_folder();
+    g_autofree char *path = g_build_filename(folder, "queue.json", NULL);
+    g_autofree char *text = NULL;
+    return g_file_get_contents(path, &text, NULL, NULL) &&
+           (strstr(text, "\"state\":\"waiting\"") || strstr(text, "\"state\":\"running\""));
+}
+
+static void take_survivor(NinoEngine *e)
 {
     g_autofree char *folder = queue_folder();
     if (e->process || e->adopted || !(e->adopted = nino_worker_find(folder)))
@@ -468,7 +478,7 @@ void nino_engine_resume(NinoEngine *e)
 
 void nino_engine_start(NinoEngine *e)
 {
-    nino_engine_resume(e);
+    take_survivor(e);
     if (e->process || e->adopted)
         return;
     e->is_foreign = FALSE;
@@ -498,6 +508,13 @@ void nino_engine_start(NinoEngine *e)
     g_subprocess_wait_async(e->process, e->cancellable, on_process_exit, e);
     e->attach_timer = g_timeout_add(ATTACH_RETRY_MS, try_attach, e);
     set_state(e, NINO_ENGINE_STARTING, "");
+}
+
+void nino_engine_resume(NinoEngine *e)
+{
+    take_survivor(e);
+    if (!e->adopted && has_work_left())
+        nino_engine_start(e);
 }
 
 void nino_engine_restart(NinoEngine *e)

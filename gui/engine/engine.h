@@ -33,7 +33,7 @@ void nino_engine_set_options(NinoEngine *e, const char *const *models, const cha
 // The own worker: the one that survived an app that was killed, else a new one, which ends by
 // itself when no app is left and nothing is to be done. What fails comes as state DEAD.
 void nino_engine_start(NinoEngine *e);
-void nino_engine_resume(NinoEngine *e);  // only if one has survived
+void nino_engine_resume(NinoEngine *e);  // if one has survived, or left work behind
 void nino_engine_restart(NinoEngine *e); // ends it first if it lives; it keeps its queue
 gboolean nino_engine_attach(NinoEngine *e, const char *target, GError **error);
 void nino_engine_detach(NinoEngine *e);

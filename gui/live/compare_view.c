@@ -2,6 +2,7 @@
 #include "live/compare_view.h"
 
 #include "base/i18n.h"
+#include "live/overlay.h"
 #include "plot/plot.h"
 #include "plot/view.h"
 
@@ -26,7 +27,9 @@ struct _NinoCompareView {
     NinoRun *run;
     nino_history *base;
     GListStore *rows;
-    GtkWidget *label, *table;
+    GtkSingleSelection *selection; // the table's
+    GtkWidget *label, *overlay, *panes, *together;
+    gboolean filling;
     char *base_name;
 };
 
@@ -64,7 +67,7 @@ static void say_verdict(char *buf, size_t size, const nino_compare_row *r)
                    r->cached_a ? _("cached in the baseline") : _("cached in this run"));
     else if (f->is_too_few)
         g_snprintf(buf, size, "%s",
-                   f->rounds < 2 ? _("one run: no verdict") : _("too few to tell"));
+                   f->rounds < 2 ? _("one run each: no spread") : _("too few to tell"));
     else
         g_snprintf(buf, size, f->p < 1e-4 ? "%s (p < 0.0001)" : "%s (p %.4f)",
                    f->verdict < 0   ? _("faster")
@@ -96,11 +99,37 @@ static void compare_view_say(char *buf, size_t size, const nino_compare_row *r, 
         break;
     case CHANGE:
         if (isfinite(compare_view_change(r)) && r->cached_a == r->cached_b)
-            g_snprintf(buf, size, "%+.1f %%", compare_view_change(r));
+            g_snprintf(buf, size, "%s%.1f %%", compare_view_change(r) < 0 ? "−" : "+",
+                       fabs(compare_view_change(r)));
         break;
     case CONFIDENCE: say_verdict(buf, size, r); break;
     case N_COLUMNS: break;
     }
+}
+
+// What a column is sorted by; NAN: after all others.
+static double sort_value(const nino_compare_row *r, Column column)
+{
+    switch (column) {
+    case TIME_A: return r->n_a ? r->a.median : NAN;
+    case TIME_B: return r->n_b ? r->b.median : NAN;
+    case DELTA: return r->n_a && r->n_b ? r->b.median - r->a.median : NAN;
+    case CHANGE: return r->cached_a == r->cached_b ? compare_view_change(r) : NAN;
+    case CONFIDENCE: return r->effect.is_too_few ? NAN : r->effect.p;
+    default: return NAN;
+    }
+}
+
+static int compare_rows(gconstpointer a, gconstpointer b, gpointer column)
+{
+    const nino_compare_row *x = &((const CompareRow *) a)->r, *y = &((const CompareRow *) b)->r;
+    const Column c = (Column) GPOINTER_TO_INT(column);
+    if (c == WHAT) {
+        const int by_node = strcmp(x->node, y->node);
+        return by_node ? by_node : strcmp(x->name, y->name);
+    }
+    const double u = sort_value(x, c), v = sort_value(y, c);
+    return isnan(u) || isnan(v) ? isnan(u) - isnan(v) : u < v ? -1 : u > v;
 }
 
 static void compare_view_setup(GtkSignalListItemFactory *f, GtkListItem *item, gpointer column)
@@ -144,23 +173,30 @@ __attribute__((unused)) static const char *const ends[] = { N_("done"), N_("canc
 
 // ---- comparing ---------------------------------------------------------------------------------
 
+static void compare_view_say_all(NinoCompareView *v, const char *text)
+{
+    gtk_label_set_text(GTK_LABEL(v->label), text);
+    gtk_widget_set_tooltip_text(v->label, text); // for where there is no room
+}
+
 static void compare_view_refresh(NinoCompareView *v)
 {
     nino_compare c;
     nino_error err;
     nino_history *h = nino_run_history(v->run);
     const gboolean has_both = v->base && nino_history_count(h);
-    gtk_widget_set_visible(v->table, has_both);
+    gtk_widget_set_visible(v->panes, has_both);
+    gtk_widget_set_visible(v->together, has_both);
     if (!has_both) {
+        nino_overlay_set(v->overlay, NULL, NULL);
         g_list_store_remove_all(v->rows);
-        gtk_label_set_text(GTK_LABEL(v->label),
-                           v->base ? _("The next run is compared with the baseline.")
-                                   : _("Keep this run as the baseline, or open a trace."));
+        compare_view_say_all(v, v->base ? _("The next run is compared with the baseline.")
+                                        : _("Keep this run as the baseline, or open a trace."));
         return;
     }
     nino_run_draw_begin(v->run);
     if (nino_compare_runs(v->base, h, &c, &err)) {
-        gtk_label_set_text(GTK_LABEL(v->label), err.msg);
+        compare_view_say_all(v, err.msg);
     } else {
         GPtrArray *items = g_ptr_array_new_with_free_func(g_object_unref);
         for (size_t i = 0; i < c.n_rows; i++) {
@@ -168,8 +204,11 @@ static void compare_view_refresh(NinoCompareView *v)
             r->r = c.rows[i];
             g_ptr_array_add(items, r);
         }
+        v->filling = TRUE;
         g_list_store_splice(v->rows, 0, g_list_model_get_n_items(G_LIST_MODEL(v->rows)),
                             items->pdata, items->len);
+        v->filling = FALSE;
+        nino_overlay_set(v->overlay, v->base, &c);
         g_ptr_array_unref(items);
         char a[32], b[32];
         nino_format_bytes(a, sizeof(a), (double) c.peak_a);
@@ -180,10 +219,13 @@ static void compare_view_refresh(NinoCompareView *v)
                 : g_strdup("");
         g_autofree char *ended = g_strdup_printf(_(" This run: %s."), _(c.end_b));
         g_autofree char *text =
-            g_strdup_printf(_("Baseline: %s (%s). Peak of the pool %s and %s%s.%s"), v->base_name,
-                            _(*c.end_a ? c.end_a : "no job"), a, b, energy,
-                            g_strcmp0(c.end_b, "done") && *c.end_b ? ended : "");
-        gtk_label_set_text(GTK_LABEL(v->label), text);
+            g_strdup_printf(_("Baseline: %s (%s). %sPeak of the pool %s and %s%s.%s"), v->base_name,
+                            _(*c.end_a ? c.end_a : "no job"),
+                            c.n_rows && c.rows[0].effect.rounds < 2
+                                ? _("One run each has no spread: nothing is claimed of it. ")
+                                : "",
+                            a, b, energy, g_strcmp0(c.end_b, "done") && *c.end_b ? ended : "");
+        compare_view_say_all(v, text);
         nino_compare_release(&c);
     }
     nino_run_draw_end(v->run);
@@ -191,6 +233,7 @@ static void compare_view_refresh(NinoCompareView *v)
 
 static void set_base(NinoCompareView *v, nino_history *base, const char *name)
 {
+    nino_overlay_set(v->overlay, NULL, NULL);
     nino_history_destroy(&v->base);
     v->base = base;
     g_free(v->base_name);
@@ -244,7 +287,7 @@ static void on_file(GtkNativeDialog *d, int response, NinoCompareView *v)
     g_autoptr(GFile) file = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(d));
     g_autofree char *path = file ? g_file_get_path(file) : NULL;
     if (response == GTK_RESPONSE_ACCEPT && path && !nino_compare_view_open(v, path, &error))
-        gtk_label_set_text(GTK_LABEL(v->label), error->message);
+        compare_view_say_all(v, error->message);
     g_object_unref(d);
 }
 
@@ -258,6 +301,54 @@ static void on_open(GtkButton *b, NinoCompareView *v)
     gtk_native_dialog_show(GTK_NATIVE_DIALOG(d));
 }
 
+static void on_together(GtkToggleButton *b, NinoCompareView *v)
+{
+    nino_overlay_set_together(v->overlay, gtk_toggle_button_get_active(b));
+}
+
+// ---- one selection in the table, the overlay and all other views -------------------------------
+
+static void on_compare_view_row(NinoCompareView *v)
+{
+    const CompareRow *row = gtk_single_selection_get_selected_item(v->selection);
+    if (v->filling || !row)
+        return;
+    nino_overlay_mark(v->overlay, *row->r.node ? row->r.node : NULL, FALSE);
+    if (row->r.kind == NINO_COMPARE_KERNEL)
+        nino_run_set_kernel(v->run, nino_history_find(nino_run_history(v->run), row->r.name));
+    else if (*row->r.node)
+        nino_overlay_pick(v->overlay, row->r.node);
+}
+
+// A double click or Enter: the node fills the overlay.
+static void on_compare_view_activate(GtkColumnView *table, guint at, NinoCompareView *v)
+{
+    (void) table;
+    g_autoptr(CompareRow) row = g_list_model_get_item(G_LIST_MODEL(v->selection), at);
+    if (row)
+        nino_overlay_mark(v->overlay, *row->r.node ? row->r.node : NULL, TRUE);
+}
+
+static void on_overlay_chosen(gpointer view, const char *node)
+{
+    NinoCompareView *v = view;
+    const guint n = g_list_model_get_n_items(G_LIST_MODEL(v->selection));
+    for (guint i = 0; i < n; i++) {
+        g_autoptr(CompareRow) row = g_list_model_get_item(G_LIST_MODEL(v->selection), i);
+        if (row->r.kind != NINO_COMPARE_NODE || strcmp(row->r.node, node) != 0)
+            continue;
+        v->filling = TRUE; // the overlay has chosen it already
+        gtk_single_selection_set_selected(v->selection, i);
+        v->filling = FALSE;
+        return;
+    }
+}
+
+static void on_compare_view_cleared(NinoCompareView *v)
+{
+    nino_overlay_set(v->overlay, NULL, NULL);
+}
+
 static void on_compare_view_changed(NinoCompareView *v)
 {
     if (!nino_run_is_live(v->run))
@@ -266,7 +357,7 @@ static void on_compare_view_changed(NinoCompareView *v)
 
 static void compare_view_export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
 {
-    GListModel *m = G_LIST_MODEL(NINO_COMPARE_VIEW(view)->rows);
+    GListModel *m = G_LIST_MODEL(NINO_COMPARE_VIEW(view)->selection);
     static const char *const verdicts[] = { "faster", "none", "slower" };
     for (guint i = 0; i < g_list_model_get_n_items(m); i++) {
         g_autoptr(CompareRow) item = g_list_model_get_item(m, i);
@@ -290,6 +381,12 @@ static void compare_view_export_rows(GtkWidget *view, NinoRowFn row, gpointer us
         };
         row(user, cells, G_N_ELEMENTS(cells));
     }
+}
+
+static void compare_view_export_draw(GtkWidget *view, cairo_t *cr, double w, double h,
+                                     gboolean is_dark)
+{
+    nino_overlay_export(NINO_COMPARE_VIEW(view)->overlay, cr, w, h, is_dark);
 }
 
 static void compare_view_finalize(GObject *object)
@@ -316,6 +413,10 @@ static void add_columns(GtkColumnView *table)
         GtkColumnViewColumn *c = gtk_column_view_column_new(_(titles[i]), f);
         gtk_column_view_column_set_expand(c, i == WHAT);
         gtk_column_view_column_set_resizable(c, TRUE);
+        GtkSorter *sorter =
+            GTK_SORTER(gtk_custom_sorter_new(compare_rows, GINT_TO_POINTER(i), NULL));
+        gtk_column_view_column_set_sorter(c, sorter);
+        g_object_unref(sorter);
         gtk_column_view_append_column(table, c);
         g_object_unref(c);
     }
@@ -328,6 +429,31 @@ static void compare_view_add_button(GtkBox *bar, NinoCompareView *v, const char 
     gtk_widget_set_tooltip_text(b, help);
     g_signal_connect(b, "clicked", clicked, v);
     gtk_box_append(bar, b);
+}
+
+// Unsorted it has steps and kernels below their node.
+static GtkWidget *make_table(NinoCompareView *v)
+{
+    GtkWidget *table = gtk_column_view_new(NULL), *scroll = gtk_scrolled_window_new();
+    v->rows = g_list_store_new(NINO_TYPE_COMPARE_ROW);
+    add_columns(GTK_COLUMN_VIEW(table));
+    GtkSortListModel *sorted =
+        gtk_sort_list_model_new(G_LIST_MODEL(g_object_ref(v->rows)),
+                                g_object_ref(gtk_column_view_get_sorter(GTK_COLUMN_VIEW(table))));
+    v->selection = gtk_single_selection_new(G_LIST_MODEL(sorted));
+    gtk_single_selection_set_autoselect(v->selection, FALSE);
+    gtk_single_selection_set_can_unselect(v->selection, TRUE);
+    gtk_column_view_set_model(GTK_COLUMN_VIEW(table), GTK_SELECTION_MODEL(v->selection));
+    g_object_unref(v->selection);
+    g_signal_connect_swapped(v->selection, "notify::selected", G_CALLBACK(on_compare_view_row), v);
+    g_signal_connect(table, "activate", G_CALLBACK(on_compare_view_activate), v);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(table), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   _("Comparison"), -1);
+    gtk_widget_add_css_class(table, "data-table");
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), table);
+    gtk_widget_set_size_request(scroll, -1, 90);
+    gtk_widget_set_vexpand(scroll, TRUE);
+    return scroll;
 }
 
 static void nino_compare_view_init(NinoCompareView *v)
@@ -343,31 +469,36 @@ static void nino_compare_view_init(NinoCompareView *v)
     gtk_label_set_ellipsize(GTK_LABEL(v->label), PANGO_ELLIPSIZE_END);
     gtk_widget_set_hexpand(v->label, TRUE);
     gtk_box_append(GTK_BOX(bar), v->label);
+    v->together = gtk_toggle_button_new_with_label(_("From the start"));
+    gtk_widget_set_tooltip_text(
+        v->together, _("Both runs begin together, instead of each node with its partner"));
+    g_signal_connect(v->together, "toggled", G_CALLBACK(on_together), v);
+    gtk_box_append(GTK_BOX(bar), v->together);
     compare_view_add_button(GTK_BOX(bar), v, _("Keep as Baseline"),
                             _("Compare later runs with this one"),
                             G_CALLBACK(on_compare_view_keep));
     compare_view_add_button(GTK_BOX(bar), v, _("Open Trace…"), _("Compare with a saved trace"),
                             G_CALLBACK(on_open));
-    v->rows = g_list_store_new(NINO_TYPE_COMPARE_ROW);
-    GtkSelectionModel *model =
-        GTK_SELECTION_MODEL(gtk_no_selection_new(G_LIST_MODEL(g_object_ref(v->rows))));
-    GtkWidget *table = gtk_column_view_new(model);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(table), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   _("Comparison"), -1);
-    gtk_widget_add_css_class(table, "data-table");
-    add_columns(GTK_COLUMN_VIEW(table));
-    v->table = gtk_scrolled_window_new();
-    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(v->table), table);
-    gtk_widget_set_vexpand(v->table, TRUE);
     gtk_box_append(GTK_BOX(v), bar);
-    gtk_box_append(GTK_BOX(v), v->table);
+    v->panes = gtk_paned_new(GTK_ORIENTATION_VERTICAL);
+    gtk_paned_set_end_child(GTK_PANED(v->panes), make_table(v));
+    gtk_paned_set_shrink_start_child(GTK_PANED(v->panes), FALSE);
+    gtk_paned_set_shrink_end_child(GTK_PANED(v->panes), FALSE);
+    gtk_paned_set_resize_start_child(GTK_PANED(v->panes), FALSE);
+    gtk_widget_set_vexpand(v->panes, TRUE);
+    gtk_box_append(GTK_BOX(v), v->panes);
 }
 
 static GtkWidget *new_compare_view(NinoRun *run)
 {
-    static const NinoViewExport x = { .rows = compare_view_export_rows };
+    static const NinoViewExport x = { .draw = compare_view_export_draw,
+                                      .rows = compare_view_export_rows };
     NinoCompareView *v = g_object_new(NINO_TYPE_COMPARE_VIEW, NULL);
     v->run = g_object_ref(run);
+    v->overlay = nino_overlay_new(run, on_overlay_chosen, v);
+    gtk_paned_set_start_child(GTK_PANED(v->panes), v->overlay);
+    g_signal_connect_object(run, "cleared", G_CALLBACK(on_compare_view_cleared), v,
+                            G_CONNECT_SWAPPED);
     g_signal_connect_object(run, "changed", G_CALLBACK(on_compare_view_changed), v,
                             G_CONNECT_SWAPPED);
     nino_view_set_export(GTK_WIDGET(v), &x);

@@ -415,9 +415,31 @@ static GtkWidget *new_kernel_table(NinoRun *run)
     return t->box;
 }
 
+// "s" and "w": by shape, by work size; then the filter.
+static char *kernel_table_save(GtkWidget *view)
+{
+    const Table *t = g_object_get_data(G_OBJECT(view), "table");
+    return g_strdup_printf("%s:%s",
+                           is_by(t->by_shape)  ? "s"
+                           : is_by(t->by_work) ? "w"
+                                               : "",
+                           gtk_editable_get_text(GTK_EDITABLE(t->search)));
+}
+
+static void kernel_table_restore(GtkWidget *view, const char *text)
+{
+    const Table *t = g_object_get_data(G_OBJECT(view), "table");
+    const char *filter = strchr(text, ':');
+    gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(t->by_shape), *text == 's');
+    gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(t->by_work), *text == 'w');
+    gtk_editable_set_text(GTK_EDITABLE(t->search), filter ? filter + 1 : "");
+}
+
 const NinoViewType nino_view_kernel_table = {
     .id = "kernels",
     .title = N_("Kernels"),
     .help = N_("What every kernel cost in the selected range"),
     .create = new_kernel_table,
+    .save = kernel_table_save,
+    .restore = kernel_table_restore,
 };

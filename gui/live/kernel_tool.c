@@ -15,6 +15,8 @@ typedef struct Page {
     GSubprocess *child; // NULL: nothing is asked
     GCancellable *cancellable;
     gboolean is_asking, is_busy, has_asked;
+    void (*watch)(GtkWidget *to, const char *text);
+    GtkWidget *watcher; // it lives as long as the page
 } Page;
 
 static void stop(Page *p)
@@ -85,6 +87,21 @@ static void show_definition(Page *p, const char *text)
     gtk_text_view_scroll_to_mark(p->text, gtk_text_buffer_get_insert(buffer), 0, TRUE, 0, 0);
 }
 
+static void page_show(Page *p, const char *text)
+{
+    gtk_text_buffer_set_text(gtk_text_view_get_buffer(p->text), text, -1);
+    if (p->watch)
+        p->watch(p->watcher, text);
+}
+
+void nino_kernel_tool_watch(GtkWidget *page, void (*fn)(GtkWidget *to, const char *text),
+                            GtkWidget *to)
+{
+    Page *p = g_object_get_data(G_OBJECT(page), "page");
+    p->watch = fn;
+    p->watcher = to;
+}
+
 static void on_answer(GObject *child, GAsyncResult *result, gpointer user)
 {
     g_autofree char *out = NULL, *said = NULL;
@@ -94,7 +111,7 @@ static void on_answer(GObject *child, GAsyncResult *result, gpointer user)
         return; // the page is gone, or about another kernel
     Page *p = user;
     const char *text = error ? error->message : out && *out ? out : said ? said : "";
-    gtk_text_buffer_set_text(gtk_text_view_get_buffer(p->text), text, -1);
+    page_show(p, text);
     show_definition(p, text);
     g_clear_object(&p->child);
     page_update(p);
@@ -124,7 +141,7 @@ static void ask(Page *p, const char *option)
         p->cancellable = g_cancellable_new();
         g_subprocess_communicate_utf8_async(p->child, NULL, p->cancellable, on_answer, p);
     } else {
-        gtk_text_buffer_set_text(gtk_text_view_get_buffer(p->text), error->message, -1);
+        page_show(p, error->message);
     }
     page_update(p);
 }
@@ -165,7 +182,7 @@ void nino_kernel_tool_set(GtkWidget *page, const char *kernel, const char *progr
     p->call = g_strdup(call ? call : "");
     p->device = g_strdup(device);
     p->has_asked = FALSE;
-    gtk_text_buffer_set_text(gtk_text_view_get_buffer(p->text), "", -1);
+    page_show(p, "");
     page_update(p);
     if (gtk_widget_get_mapped(page))
         on_tool_map(p);

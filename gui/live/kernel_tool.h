@@ -14,5 +14,8 @@ GtkWidget *nino_kernel_tool_new(const NinoKernelTool *tools, const char *name, g
 // What it is about from now on; device may be NULL, program and call "" where they are not told.
 void nino_kernel_tool_set(GtkWidget *page, const char *kernel, const char *program,
                           const char *call, const char *device);
+// Also calls fn with each text that it shows; "" when it shows none any more.
+void nino_kernel_tool_watch(GtkWidget *page, void (*fn)(GtkWidget *to, const char *text),
+                            GtkWidget *to);
 // Whether something else keeps the device busy: nothing is measured meanwhile.
 void nino_kernel_tool_set_busy(GtkWidget *page, gboolean is_busy);

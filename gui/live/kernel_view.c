@@ -5,15 +5,17 @@
 #include "base/i18n.h"
 #include "live/kernel_peers.h"
 #include "live/kernel_tool.h"
+#include "live/sweep_plot.h"
+#include "live/views.h"
 #include "plot/plot.h"
 
 #include <math.h>
 
-enum { UPDATE_MS = 1000, FACTS_WIDTH = 260, TOOLS = 3, FACTS = 6 };
+enum { UPDATE_MS = 1000, FACTS_WIDTH = 180, TOOLS = 3, FACTS = 6 };
 
 typedef struct View {
     NinoRun *run; // the widgets hold it
-    GtkWidget *box, *title, *fact[FACTS], *peers, *tool[TOOLS];
+    GtkWidget *box, *title, *fact[FACTS], *pages, *peers, *tool[TOOLS];
     int n_facts;
     gint64 updated;
     guint later;
@@ -106,6 +108,13 @@ static void on_peer(gpointer user, NinoPeer *p)
     show_peer(v, p);
     if (p)
         nino_run_set_kernel(v->run, p->stat.kernel);
+}
+
+void nino_kernel_view_page(GtkWidget *box, const char *page)
+{
+    const View *v = g_object_get_data(G_OBJECT(box), "view");
+    if (v && gtk_stack_get_child_by_name(GTK_STACK(v->pages), page))
+        gtk_stack_set_visible_child_name(GTK_STACK(v->pages), page);
 }
 
 // ---- updates -----------------------------------------------------------------------------------
@@ -231,6 +240,7 @@ static GtkWidget *make_pages(View *v)
                       { "replay", _("Replay"), replay } };
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0), *stack = gtk_stack_new();
     GtkWidget *bar = gtk_stack_switcher_new();
+    v->pages = stack;
     gtk_stack_switcher_set_stack(GTK_STACK_SWITCHER(bar), GTK_STACK(stack));
     gtk_widget_set_halign(bar, GTK_ALIGN_START);
     gtk_widget_set_margin_top(bar, 6);
@@ -241,6 +251,10 @@ static GtkWidget *make_pages(View *v)
         v->tool[i] = nino_kernel_tool_new(page[i].tools, page[i].title, i < 2);
         gtk_stack_add_titled(GTK_STACK(stack), v->tool[i], page[i].id, page[i].title);
     }
+    GtkWidget *sweep = nino_sweep_plot_new(v->run); // above what replay and sweep print
+    gtk_box_insert_child_after(GTK_BOX(v->tool[TOOLS - 1]), sweep,
+                               gtk_widget_get_first_child(v->tool[TOOLS - 1]));
+    nino_kernel_tool_watch(v->tool[TOOLS - 1], nino_sweep_plot_set, sweep);
     gtk_widget_set_vexpand(stack, TRUE);
     gtk_widget_set_hexpand(stack, TRUE);
     gtk_box_append(GTK_BOX(box), bar);

@@ -293,6 +293,7 @@ static GtkWidget *roofline_make_bar(Roofline *r)
         gtk_widget_set_tooltip_text(choice, _(axes[i].tip));
         g_signal_connect(choice, "toggled", G_CALLBACK(on_axis), r);
         gtk_box_append(GTK_BOX(both), choice);
+        r->choice[i] = choice;
         first = first ? first : choice;
     }
     return bar;
@@ -321,9 +322,21 @@ static GtkWidget *new_roofline(NinoRun *run)
     return box;
 }
 
+static char *roofline_save(GtkWidget *view) { return g_strdup(axes[roofline_of(view)->axis].id); }
+
+static void roofline_restore(GtkWidget *view, const char *text)
+{
+    const Roofline *r = roofline_of(view);
+    for (int i = 0; i < ROOFLINE_AXES; i++)
+        if (i == 0 || !strcmp(axes[i].id, text))
+            gtk_toggle_button_set_active(GTK_TOGGLE_BUTTON(r->choice[i]), TRUE);
+}
+
 const NinoViewType nino_view_roofline = {
     .id = "roofline",
     .title = N_("Roofline"),
     .help = N_("What kernels reach against the ceilings of the device"),
     .create = new_roofline,
+    .save = roofline_save,
+    .restore = roofline_restore,
 };

@@ -21,7 +21,7 @@ typedef struct Taken { // where kernels and names are
 
 typedef struct Roofline {
     NinoRun *run; // the widgets hold it
-    GtkWidget *area;
+    GtkWidget *area, *choice[ROOFLINE_AXES];
     RooflineAxis axis;
     gboolean has_overlay;
     nino_op_stat op[ROOFLINE_OPS];

@@ -8,17 +8,31 @@
 #include <math.h>
 
 typedef struct Runs {
-    GtkWidget *box, *list, *open, *compare, *remove, *name;
-    guint64 shown; // of which rows: a sum of their ids and names
+    GtkWidget *box, *list, *search, *hint, *open, *compare, *remove, *name, *note;
+    guint64 shown; // of which rows: a sum of what they say
 } Runs;
 
-static const char *id_of(GtkListBoxRow *row) { return g_object_get_data(G_OBJECT(row), "id"); }
+static const char *id_of(GtkListBoxRow *row)
+{
+    return ((const NinoKept *) g_object_get_data(G_OBJECT(row), "kept"))->id;
+}
 
 // ---- rows --------------------------------------------------------------------------------------
 
-static GtkWidget *new_run_row(const NinoKept *k)
+static void add_line(GtkWidget *box, const char *text, const char *class)
 {
-    GtkWidget *row = gtk_list_box_row_new(), *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
+    GtkWidget *label = gtk_label_new(text);
+    gtk_label_set_xalign(GTK_LABEL(label), 0);
+    gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
+    gtk_widget_add_css_class(label, class);
+    gtk_widget_set_tooltip_text(label, text);
+    gtk_box_append(GTK_BOX(box), label);
+}
+
+// What it is called, when it was and how long it took, what was noted. Takes k.
+static GtkWidget *new_run_row(NinoKept *k)
+{
+    GtkWidget *row = gtk_list_box_row_new(), *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 1);
     g_autoptr(GDateTime) at = g_date_time_new_from_unix_local(k->at);
     g_autofree char *when = g_date_time_format(at, "%F %H:%M:%S");
     char took[40] = "–", records[40];
@@ -27,26 +41,39 @@ static GtkWidget *new_run_row(const NinoKept *k)
     nino_format_count(records, sizeof(records), (double) k->n_records);
     g_autofree char *size =
         g_strdup_printf(ngettext("%s record", "%s records", (gulong) k->n_records), records);
-    const char *const texts[] = { when, *k->name ? k->name : k->title, took, size };
-    for (int i = 0; i < 4; i++) {
-        GtkWidget *label = gtk_label_new(texts[i]);
-        gtk_label_set_xalign(GTK_LABEL(label), i == 1 ? 0 : 1);
-        gtk_widget_add_css_class(label, i == 1 && *k->name ? "heading" : "numeric");
-        if (i == 1) {
-            gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_MIDDLE);
-            gtk_widget_set_tooltip_text(label, k->title);
-            gtk_widget_set_hexpand(label, TRUE);
-        } else if (i > 1) {
-            gtk_label_set_width_chars(GTK_LABEL(label), i == 2 ? 9 : 14);
-        }
-        gtk_box_append(GTK_BOX(box), label);
-    }
+    g_autofree char *about = g_strdup_printf("%s · %s", took, when);
+    g_autofree char *tip = g_strdup_printf("%s\n%s, %s\n%s", k->title, when, took, size);
+    const char *title = *k->name ? k->name : k->title;
+    add_line(box, title, *k->name ? "heading" : "text");
+    add_line(box, about, "dim-label");
+    if (*k->note)
+        add_line(box, k->note, "note");
+    gtk_widget_add_css_class(box, "run");
+    gtk_widget_set_tooltip_text(row, tip);
     gtk_list_box_row_set_child(GTK_LIST_BOX_ROW(row), box);
-    g_autofree char *spoken = g_strjoin(", ", texts[1], when, took, NULL);
+    g_autofree char *spoken = g_strjoin(", ", title, when, took, *k->note ? k->note : NULL, NULL);
     gtk_accessible_update_property(GTK_ACCESSIBLE(row), GTK_ACCESSIBLE_PROPERTY_LABEL, spoken, -1);
-    g_object_set_data_full(G_OBJECT(row), "id", g_strdup(k->id), g_free);
-    g_object_set_data_full(G_OBJECT(row), "name", g_strdup(k->name), g_free);
+    g_object_set_data_full(G_OBJECT(row), "kept", k, nino_kept_free);
     return row;
+}
+
+static gboolean is_run_found(GtkListBoxRow *row, gpointer runs)
+{
+    const Runs *r = runs;
+    return nino_kept_matches(g_object_get_data(G_OBJECT(row), "kept"),
+                             gtk_editable_get_text(GTK_EDITABLE(r->search)));
+}
+
+// "3 of 50 runs"; "" where nothing is searched.
+static char *found_text(const Runs *r)
+{
+    GtkListBoxRow *row;
+    guint n = 0, all = 0;
+    for (; (row = gtk_list_box_get_row_at_index(GTK_LIST_BOX(r->list), (int) all)); all++)
+        n += is_run_found(row, (gpointer) r);
+    return *gtk_editable_get_text(GTK_EDITABLE(r->search))
+               ? g_strdup_printf(_("%u of %u runs"), n, all)
+               : g_strdup("");
 }
 
 static void count_selected(GtkListBox *list, GtkListBoxRow *row, gpointer n)
@@ -63,9 +90,26 @@ static void on_runs_selected(Runs *r)
     gtk_widget_set_sensitive(r->name, n == 1);
     gtk_widget_set_sensitive(r->compare, n == 2 || n == 1);
     gtk_widget_set_sensitive(r->remove, n > 0);
-    GtkListBoxRow *row = n == 1 ? gtk_list_box_get_selected_row(GTK_LIST_BOX(r->list)) : NULL;
-    gtk_editable_set_text(GTK_EDITABLE(r->name),
-                          row ? g_object_get_data(G_OBJECT(row), "name") : "");
+    gtk_widget_set_sensitive(r->note, n == 1);
+    g_autofree char *found = found_text(r);
+    gtk_label_set_text(GTK_LABEL(r->hint),
+                       n == 2   ? _("Compare shows the newer one over the older one")
+                       : n == 1 ? _("Ctrl+click a second run to compare the two")
+                                : found);
+    gtk_widget_set_visible(r->hint, *gtk_label_get_text(GTK_LABEL(r->hint)) != 0);
+    GList *rows = n == 1 ? gtk_list_box_get_selected_rows(GTK_LIST_BOX(r->list)) : NULL;
+    const NinoKept *k = rows ? g_object_get_data(G_OBJECT(rows->data), "kept") : NULL;
+    gtk_editable_set_text(GTK_EDITABLE(r->name), k ? k->name : "");
+    gtk_editable_set_text(GTK_EDITABLE(r->note), k ? k->note : "");
+    g_list_free(rows);
+}
+
+// What is not seen is not chosen.
+static void on_runs_search(Runs *r)
+{
+    gtk_list_box_unselect_all(GTK_LIST_BOX(r->list));
+    gtk_list_box_invalidate_filter(GTK_LIST_BOX(r->list));
+    on_runs_selected(r);
 }
 
 static void runs_fill(Runs *r)
@@ -74,7 +118,8 @@ static void runs_fill(Runs *r)
     guint64 sum = list->len;
     for (guint i = 0; i < list->len; i++) {
         const NinoKept *k = g_ptr_array_index(list, i);
-        sum = sum * 31 + g_str_hash(k->id) + g_str_hash(k->name);
+        sum =
+            sum * 31 + g_str_hash(k->id) + 3 * (guint64) g_str_hash(k->name) + g_str_hash(k->note);
     }
     if (sum == r->shown && list->len)
         return;
@@ -82,6 +127,7 @@ static void runs_fill(Runs *r)
     GtkListBoxRow *row;
     while ((row = gtk_list_box_get_row_at_index(GTK_LIST_BOX(r->list), 0)))
         gtk_list_box_remove(GTK_LIST_BOX(r->list), GTK_WIDGET(row));
+    g_ptr_array_set_free_func(list, NULL); // the rows take them
     for (guint i = 0; i < list->len; i++)
         gtk_list_box_append(GTK_LIST_BOX(r->list), new_run_row(g_ptr_array_index(list, i)));
     on_runs_selected(r);
@@ -135,13 +181,20 @@ static void on_runs_remove(Runs *r)
         nino_kept_remove(g_ptr_array_index(ids, i));
 }
 
+// Enter in either of the two keeps both. The run stays chosen, in its new row.
 static void on_runs_name(Runs *r)
 {
     GtkListBoxRow *row = gtk_list_box_get_selected_row(GTK_LIST_BOX(r->list));
     if (!row)
         return;
     g_autofree char *id = g_strdup(id_of(row)); // rows are made anew
-    nino_kept_rename(id, gtk_editable_get_text(GTK_EDITABLE(r->name)));
+    g_autofree char *name = g_strdup(gtk_editable_get_text(GTK_EDITABLE(r->name)));
+    g_autofree char *note = g_strdup(gtk_editable_get_text(GTK_EDITABLE(r->note)));
+    nino_kept_rename(id, name);
+    nino_kept_set_note(id, note);
+    for (int i = 0; (row = gtk_list_box_get_row_at_index(GTK_LIST_BOX(r->list), i)); i++)
+        if (!strcmp(id_of(row), id))
+            gtk_list_box_select_row(GTK_LIST_BOX(r->list), row);
 }
 
 // ---- widget ------------------------------------------------------------------------------------
@@ -163,28 +216,44 @@ static GtkWidget *runs_button(Runs *r, GtkWidget *bar, const char *label, const 
     return b;
 }
 
-static GtkWidget *make_bar(Runs *r)
+static GtkWidget *runs_entry(Runs *r, const char *what, const char *help, int most)
 {
-    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
-    gtk_widget_add_css_class(bar, "strip");
+    GtkWidget *entry = gtk_entry_new();
+    g_object_set(entry, "placeholder-text", what, "max-length", most, "width-chars", 8, NULL);
+    gtk_widget_set_tooltip_text(entry, help);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(entry), GTK_ACCESSIBLE_PROPERTY_LABEL, what, -1);
+    g_signal_connect_swapped(entry, "activate", G_CALLBACK(on_runs_name), r);
+    return entry;
+}
+
+static GtkWidget *make_foot(Runs *r)
+{
+    GtkWidget *foot = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
+    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 4);
+    gtk_widget_add_css_class(foot, "strip");
+    r->hint = gtk_label_new("");
+    gtk_label_set_wrap(GTK_LABEL(r->hint), TRUE);
+    gtk_label_set_xalign(GTK_LABEL(r->hint), 0);
+    gtk_widget_add_css_class(r->hint, "dim-label");
+    r->name = runs_entry(r, _("Name of the run"),
+                         _("Enter keeps the name; named runs are never deleted to make room"), 80);
+    r->note = runs_entry(r, _("Note about the run"),
+                         _("Enter keeps the note; such runs are never deleted to make room"), 500);
     r->open = runs_button(r, bar, _("Open"), _("Shows the run in all views"), on_runs_open);
     r->compare =
         runs_button(r, bar, _("Compare"),
                     _("Of two chosen runs (Ctrl+click) the newer one with the older one; of one: "
                       "what is shown with it"),
                     on_runs_compare);
-    r->name = gtk_entry_new();
-    g_object_set(r->name, "placeholder-text", _("Name of the run"), "max-length", 80, NULL);
-    gtk_widget_set_tooltip_text(r->name, _("Enter keeps the name; named runs are never deleted to "
-                                           "make room"));
-    gtk_accessible_update_property(GTK_ACCESSIBLE(r->name), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   _("Name of the run"), -1);
-    g_signal_connect_swapped(r->name, "activate", G_CALLBACK(on_runs_name), r);
-    gtk_widget_set_hexpand(r->name, TRUE);
-    gtk_box_append(GTK_BOX(bar), r->name);
     r->remove =
         runs_button(r, bar, _("Delete"), _("Deletes the chosen runs' traces"), on_runs_remove);
-    return bar;
+    gtk_widget_add_css_class(bar, "linked");
+    gtk_box_set_homogeneous(GTK_BOX(bar), FALSE);
+    gtk_box_append(GTK_BOX(foot), r->hint);
+    gtk_box_append(GTK_BOX(foot), r->name);
+    gtk_box_append(GTK_BOX(foot), r->note);
+    gtk_box_append(GTK_BOX(foot), bar);
+    return foot;
 }
 
 static void runs_export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
@@ -196,12 +265,19 @@ static void runs_export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
         g_autofree char *path = nino_kept_path(k->id);
         const NinoCell cells[] = { { "kept_at", NULL, (double) k->at },
                                    { "name", k->name, 0 },
+                                   { "note", k->note, 0 },
                                    { "workflow", k->title, 0 },
                                    { "seconds", NULL, k->seconds },
                                    { "records", NULL, (double) k->n_records },
                                    { "trace", path, 0 } };
         row(user, cells, G_N_ELEMENTS(cells));
     }
+}
+
+// The buttons go before the list, which then chooses nothing any more.
+static void on_runs_chosen(GtkWidget *open)
+{
+    on_runs_selected(g_object_get_data(G_OBJECT(open), "runs"));
 }
 
 static GtkWidget *new_runs_view(NinoRun *run)
@@ -223,12 +299,25 @@ static GtkWidget *new_runs_view(NinoRun *run)
     GtkWidget *scroll = gtk_scrolled_window_new();
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), r->list);
     gtk_widget_set_vexpand(scroll, TRUE);
-    gtk_box_append(GTK_BOX(r->box), make_bar(r));
+    r->search = gtk_search_entry_new();
+    g_object_set(r->search, "placeholder-text", _("Find a run"), "width-chars", 8, "margin-start",
+                 6, "margin-end", 6, "margin-top", 6, "margin-bottom", 6, NULL);
+    gtk_widget_set_tooltip_text(r->search, _("By workflow, name, note or date"));
+    gtk_accessible_update_property(GTK_ACCESSIBLE(r->search), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   _("Find a run"), -1);
+    g_signal_connect_swapped(r->search, "search-changed", G_CALLBACK(on_runs_search), r);
+    gtk_list_box_set_filter_func(GTK_LIST_BOX(r->list), is_run_found, r, NULL);
+    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
+                                   GTK_POLICY_AUTOMATIC);
+    gtk_box_append(GTK_BOX(r->box), r->search);
     gtk_box_append(GTK_BOX(r->box), scroll);
+    gtk_box_append(GTK_BOX(r->box), make_foot(r));
     g_object_set_data_full(G_OBJECT(r->list), "keeps", r, g_free);
     g_object_set_data(G_OBJECT(r->box), "runs", r);
     g_signal_connect(r->list, "row-activated", G_CALLBACK(on_runs_row), r);
-    g_signal_connect_swapped(r->list, "selected-rows-changed", G_CALLBACK(on_runs_selected), r);
+    g_object_set_data(G_OBJECT(r->open), "runs", r);
+    g_signal_connect_object(r->list, "selected-rows-changed", G_CALLBACK(on_runs_chosen), r->open,
+                            G_CONNECT_SWAPPED);
     g_signal_connect_swapped(r->box, "map", G_CALLBACK(runs_fill), r);
     nino_kept_watch(r->box, on_runs_changed);
     on_runs_selected(r);

@@ -245,7 +245,9 @@ static gboolean step_plot_click(NinoArea *area, double x, double y, int n_press,
     if (!e || n_press != 1)
         return FALSE;
     const guint64 d = (guint64) (e->u.step.seconds * 1e9);
-    nino_run_select(nino_area_run(area), e->t_ns - MIN(d, e->t_ns), e->t_ns);
+    NinoRun *run = nino_area_run(area);
+    nino_run_select(run, e->t_ns - MIN(d, e->t_ns), e->t_ns);
+    nino_run_pick_span(run, nino_history_span_of(nino_run_history(run), e->parent));
     return TRUE;
 }
 

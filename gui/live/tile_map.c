@@ -342,10 +342,22 @@ static gboolean tile_map_key(NinoArea *area, guint keyval, GdkModifierType mods,
     return TRUE;
 }
 
+// The tile whose own part is there; beside the image the next pass.
 static gboolean tile_map_click(NinoArea *area, double x, double y, int n_press, gpointer user)
 {
-    (void) x;
-    (void) y;
+    const TileMap *m = user;
+    const Place at = place_in(area, m);
+    const double px = (x - (double) at.x) / (double) at.scale;
+    const double py = (y - (double) at.y) / (double) at.scale;
+    NinoRun *run = nino_area_run(area);
+    for (size_t i = 0; i < m->n && n_press == 1; i++) {
+        const nino_event *e = &m->tile[i];
+        if (e->u.tile.pass != m->pass || px < e->u.tile.core_x || py < e->u.tile.core_y ||
+            px >= e->u.tile.core_x + e->u.tile.core_w || py >= e->u.tile.core_y + e->u.tile.core_h)
+            continue;
+        nino_run_pick_span(run, nino_history_span_of(nino_run_history(run), e->parent));
+        return TRUE;
+    }
     return n_press == 1 && tile_map_key(area, GDK_KEY_p, 0, user);
 }
 

@@ -7,61 +7,6 @@
 #include "base/i18n.h"
 #include "live/describe.h"
 
-// ---- rows --------------------------------------------------------------------------------------
-
-static void timeline_add_row(Timeline *t, RowKind kind, uint16_t track, uint16_t depth, float h,
-                             const char *label)
-{
-    if (t->n_rows == MAX_ROWS)
-        return;
-    Row *r = &t->row[t->n_rows++];
-    *r = (Row){ .kind = kind, .track = track, .depth = depth, .y = t->height, .h = h };
-    g_strlcpy(r->label, label, sizeof(r->label));
-    t->height += h + 1;
-}
-
-// The kinds of scopes that lie at a depth, by the first and the last one there.
-static void scope_label(const nino_history *h, uint16_t track, uint16_t depth, char *buf,
-                        size_t size)
-{
-    static const char *const kinds[] = { "",          N_("job"),  N_("node"),
-                                         N_("stage"), N_("step"), N_("tile") };
-    size_t n, n_spans;
-    const nino_span *s = nino_history_spans(h, &n_spans);
-    const uint32_t *row = nino_history_row(h, track, depth, &n);
-    const char *a = n ? kinds[s[row[0]].kind] : "", *b = n ? kinds[s[row[n - 1]].kind] : "";
-    if (!strcmp(a, b))
-        g_strlcpy(buf, *a ? _(a) : "", size);
-    else
-        g_snprintf(buf, size, "%s, %s", *a ? _(a) : "", *b ? _(b) : "");
-}
-
-static void timeline_lay_out(Timeline *t)
-{
-    const nino_history *h = nino_run_history(t->run);
-    nino_track_info info[64];
-    const size_t n = MIN(nino_history_tracks(h, info, 64), 64);
-    char label[48];
-    t->n_rows = 0;
-    t->height = 2;
-    for (size_t i = 0; i < n; i++) {
-        const uint16_t k = info[i].number;
-        for (uint16_t d = 0; d < info[i].n_rows; d++) {
-            scope_label(h, k, d, label, sizeof(label));
-            timeline_add_row(t, ROW_SCOPES, k, d, ROW, label);
-        }
-        if (k < 256 && info[i].n_slices) {
-            g_snprintf(label, sizeof(label), k ? _("transfers %u") : _("transfers"), k);
-            timeline_add_row(t, ROW_HOST, k, 0, ROW, label);
-        } else if (info[i].n_slices) {
-            timeline_add_row(t, ROW_WAIT, k, 0, WAIT, _("waiting"));
-            g_snprintf(label, sizeof(label), _("queue %u"), k - 256u);
-            timeline_add_row(t, ROW_QUEUE, k, 0, QUEUE, label);
-        }
-        t->height += GAP;
-    }
-}
-
 static void timeline_plot_box(NinoArea *area, float width, float height, NinoPlotBox *box,
                               gpointer user)
 {
@@ -127,11 +72,13 @@ static void timeline_draw(NinoArea *area, NinoPlot *p, gpointer user)
     NinoPlotBox box;
     guint64 t0, t1;
     timeline_plot_box(area, p->width, p->height, &box, user);
-    timeline_lay_out(t);
-    if (!t->n_rows) {
+    nino_timeline_lay_out(t);
+    if (!t->n_rows && !t->find && !nino_timeline_has_flags(t)) {
         nino_plot_empty(p, _("Nodes, steps and kernels appear here while a workflow runs"));
         return;
     }
+    if (t->find && !t->n_found)
+        nino_plot_empty(p, _("Nothing here has this in its name"));
     nino_run_view(t->run, &t0, &t1);
     float top = 0;
     if (p->cr) { // an export has its ruler inside
@@ -149,14 +96,6 @@ static void timeline_draw(NinoArea *area, NinoPlot *p, gpointer user)
 }
 
 // ---- what is where -----------------------------------------------------------------------------
-
-static const Row *row_at(const Timeline *t, double y)
-{
-    for (int i = 0; i < t->n_rows; i++)
-        if (y >= (double) t->row[i].y && y < (double) (t->row[i].y + t->row[i].h))
-            return &t->row[i];
-    return NULL;
-}
 
 // The kernel or transfer at a time, or within `slack` of it; NULL: none.
 static const nino_event *slice_near(const nino_history *h, uint16_t track, uint64_t at,
@@ -210,7 +149,7 @@ static gboolean timeline_tip(NinoArea *area, double x, double y, GString *text, 
     GtkWidget *w = GTK_WIDGET(area);
     timeline_plot_box(area, (float) gtk_widget_get_width(w), (float) gtk_widget_get_height(w), &box,
                       user);
-    const Row *r = row_at(t, y);
+    const Row *r = nino_timeline_row_at(t, y);
     return r && x >= (double) box.x &&
            timeline_describe(t, r, nino_area_time(area, &box, x), pixel_ns(t, &box), text);
 }
@@ -222,14 +161,14 @@ static gboolean read_row(NinoArea *area, guint64 at, GString *text, gpointer use
     return t->focus_row < t->n_rows && timeline_describe(t, &t->row[t->focus_row], at, 0, text);
 }
 
-static gboolean timeline_click(NinoArea *area, double x, double y, int n_press, gpointer user)
+gboolean nino_timeline_pick(NinoArea *area, double x, double y, int n_press, gpointer user)
 {
     Timeline *t = user;
     NinoPlotBox box;
     GtkWidget *w = GTK_WIDGET(area);
     timeline_plot_box(area, (float) gtk_widget_get_width(w), (float) gtk_widget_get_height(w), &box,
                       user);
-    const Row *r = row_at(t, y);
+    const Row *r = nino_timeline_row_at(t, y);
     if (!r)
         return FALSE;
     const nino_history *h = nino_run_history(t->run);
@@ -237,19 +176,26 @@ static gboolean timeline_click(NinoArea *area, double x, double y, int n_press, 
     t->focus_row = (int) (r - t->row);
     if (r->kind == ROW_QUEUE || r->kind == ROW_HOST) {
         const nino_event *e = slice_near(h, r->track, at, pixel_ns(t, &box));
-        nino_run_set_kernel(t->run, e ? e->name : 0);
+        if (e)
+            nino_run_pick_slice(t->run, e);
+        else
+            nino_run_set_kernel(t->run, 0);
         return e != NULL;
     }
-    if (r->kind != ROW_SCOPES || n_press != 2)
-        return r->kind == ROW_SCOPES;
-    size_t n, n_spans; // a double click selects the scope
+    if (r->kind != ROW_SCOPES)
+        return FALSE;
+    size_t n, n_spans; // a double click selects the scope's time, too
     const nino_span *s = nino_history_spans(h, &n_spans);
     const uint32_t *row = nino_history_row(h, r->track, r->depth, &n);
     const View v = { .h = h };
     const size_t i = nino_timeline_span_at(&v, s, row, n, at);
-    if (i < n && s[row[i]].begin_ns <= at)
-        nino_run_select(t->run, s[row[i]].begin_ns,
-                        s[row[i]].end_ns ? s[row[i]].end_ns : nino_history_end(h));
+    if (i >= n || s[row[i]].begin_ns > at)
+        return TRUE;
+    const int32_t span = (int32_t) row[i];
+    if (n_press == 2)
+        nino_run_select(t->run, s[span].begin_ns,
+                        s[span].end_ns ? s[span].end_ns : nino_history_end(h));
+    nino_run_pick_span(t->run, span);
     return TRUE;
 }
 
@@ -268,8 +214,10 @@ static void show_readout(Timeline *t)
         if (*c == '\n')
             *c = ' ';
     const char *hint = _("Drag selects a range, the wheel zooms, arrows and n/p step, f fits the "
-                         "selection, Home shows all, m notes something");
+                         "selection, Home shows all, m notes something, h, i and c hide, pin "
+                         "and collapse a row");
     gtk_label_set_text(GTK_LABEL(t->readout), plain && *plain ? plain : hint);
+    gtk_widget_set_tooltip_text(t->readout, plain && *plain ? plain : hint);
     g_free(plain);
 }
 
@@ -306,13 +254,28 @@ static void step_in_row(Timeline *t, const Row *r, gboolean forward)
 
 static gboolean on_timeline_key(NinoArea *area, guint key, GdkModifierType mods, gpointer user)
 {
-    (void) mods;
     Timeline *t = user;
     if (!t->n_rows)
         return FALSE;
     t->focus_row = CLAMP(t->focus_row, 0, t->n_rows - 1);
     const Row *r = &t->row[t->focus_row];
     switch (key) {
+    case GDK_KEY_F10:
+        if (!(mods & GDK_SHIFT_MASK))
+            return FALSE;
+        // fall through
+    case GDK_KEY_Menu: {
+        NinoPlotBox box;
+        GtkWidget *w = GTK_WIDGET(area);
+        timeline_plot_box(area, (float) gtk_widget_get_width(w), 1, &box, user);
+        const guint64 at = nino_run_cursor(t->run);
+        nino_timeline_menu(t, at ? (double) nino_area_x(area, &box, at) : 20,
+                           (double) (nino_timeline_row_y(t, r) + r->h / 2));
+        return TRUE;
+    }
+    case GDK_KEY_h: nino_timeline_toggle(t, r, ROW_HIDDEN); break;
+    case GDK_KEY_i: nino_timeline_toggle(t, r, ROW_PINNED); break;
+    case GDK_KEY_c: nino_timeline_toggle(t, r, ROW_COLLAPSED); break;
     case GDK_KEY_Up: t->focus_row = MAX(t->focus_row - 1, 0); break;
     case GDK_KEY_Down: t->focus_row = MIN(t->focus_row + 1, t->n_rows - 1); break;
     case GDK_KEY_n: step_in_row(t, r, TRUE); break;
@@ -322,8 +285,8 @@ static gboolean on_timeline_key(NinoArea *area, guint key, GdkModifierType mods,
         NinoPlotBox box;
         GtkWidget *w = GTK_WIDGET(area);
         timeline_plot_box(area, (float) gtk_widget_get_width(w), 1, &box, user);
-        timeline_click(area, (double) nino_area_x(area, &box, nino_run_cursor(t->run)),
-                       (double) (r->y + 1), 2, user);
+        nino_timeline_pick(area, (double) nino_area_x(area, &box, nino_run_cursor(t->run)),
+                           (double) (nino_timeline_row_y(t, r) + 1), 2, user);
         break;
     }
     default: return FALSE;
@@ -338,15 +301,39 @@ static gboolean on_timeline_key(NinoArea *area, guint key, GdkModifierType mods,
 
 static void on_timeline_cursor(NinoArea *area) { show_readout(nino_area_user(area)); }
 
-static void on_timeline_changed(NinoArea *area)
+void nino_timeline_update(Timeline *t)
 {
-    Timeline *t = nino_area_user(area);
-    timeline_lay_out(t);
+    nino_timeline_lay_out(t);
     const int h = (int) t->height + 2;
     int now;
     gtk_widget_get_size_request(t->area, NULL, &now);
     if (MAX(h, 80) != now)
         gtk_widget_set_size_request(t->area, 240, MAX(h, 80));
+    gtk_widget_queue_draw(t->area);
+}
+
+static void on_timeline_changed(NinoArea *area) { nino_timeline_update(nino_area_user(area)); }
+
+// Names have other ids from now on.
+static void on_timeline_cleared(NinoArea *area)
+{
+    Timeline *t = nino_area_user(area);
+    if (t->matches)
+        g_hash_table_remove_all(t->matches);
+}
+
+// Pinned rows stay where they are.
+static void on_timeline_scroll(NinoArea *area)
+{
+    const Timeline *t = nino_area_user(area);
+    if (t->pinned_height > 0)
+        gtk_widget_queue_draw(t->area);
+}
+
+static void timeline_free(gpointer user)
+{
+    nino_timeline_rows_free(user);
+    g_free(user);
 }
 
 static void timeline_export_draw(GtkWidget *view, cairo_t *cr, double w, double h, gboolean is_dark)
@@ -361,7 +348,7 @@ static GtkWidget *new_timeline(NinoRun *run)
                                        .draw = timeline_draw,
                                        .tip = timeline_tip,
                                        .read = read_row,
-                                       .click = timeline_click,
+                                       .click = nino_timeline_pick,
                                        .key = on_timeline_key,
                                        .box = timeline_plot_box,
                                        .has_time = TRUE,
@@ -396,7 +383,13 @@ static GtkWidget *new_timeline(NinoRun *run)
     gtk_box_append(GTK_BOX(box), t->ruler);
     gtk_box_append(GTK_BOX(box), scroll);
     gtk_box_append(GTK_BOX(box), t->readout);
-    g_object_set_data_full(G_OBJECT(box), "timeline", t, g_free);
+    g_object_set_data_full(G_OBJECT(box), "timeline", t, timeline_free);
+    t->scroll = gtk_scrolled_window_get_vadjustment(GTK_SCROLLED_WINDOW(scroll));
+    g_signal_connect_object(t->scroll, "value-changed", G_CALLBACK(on_timeline_scroll), t->area,
+                            G_CONNECT_SWAPPED);
+    g_signal_connect_object(run, "cleared", G_CALLBACK(on_timeline_cleared), t->area,
+                            G_CONNECT_SWAPPED);
+    nino_timeline_add_menu(t, box);
     g_signal_connect_object(run, "changed", G_CALLBACK(on_timeline_changed), t->area,
                             G_CONNECT_SWAPPED);
     g_signal_connect_object(run, "cursor", G_CALLBACK(on_timeline_cursor), t->area,

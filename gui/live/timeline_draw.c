@@ -57,7 +57,7 @@ static void draw_text_in(NinoPlot *p, float x0, float x1, float y, float h, cons
 }
 
 // Spans narrower than a pixel are one bar together; the search goes on behind that pixel.
-static void draw_scopes(NinoPlot *p, const View *v, const Row *r, float y)
+static void draw_scopes(NinoPlot *p, Timeline *t, const View *v, const Row *r, float y)
 {
     size_t n, n_spans;
     const nino_span *s = nino_history_spans(v->h, &n_spans);
@@ -69,8 +69,10 @@ static void draw_scopes(NinoPlot *p, const View *v, const Row *r, float y)
         const float x0 = floorf(timeline_draw_x_of(v, e->begin_ns)),
                     x1 = floorf(timeline_draw_x_of(v, end));
         const char *name = nino_history_name((void *) v->h, e->name);
-        const GdkRGBA c =
+        GdkRGBA c =
             *nino_plot_colour(e->status ? NINO_PLOT_FAILED : nino_plot_scope(e->kind, name));
+        if (!nino_timeline_matches(t, e->name))
+            c = nino_plot_mix(&c, &p->bg, 0.75f);
         if (x1 - x0 >= 2) {
             nino_plot_bar(p, x0, y, x1 - x0 - 1, r->h, &c);
             char text[96];
@@ -115,7 +117,7 @@ static void draw_each(NinoPlot *p, Timeline *t, const View *v, const Row *r, flo
         const float x0 = floorf(timeline_draw_x_of(v, e->t_ns)),
                     x1 = MAX(floorf(timeline_draw_x_of(v, end)), x0 + 1);
         GdkRGBA c = *v->family[nino_history_family_of(v->h, e->u.kernel.family)];
-        if (chosen && e->name != chosen)
+        if ((chosen && e->name != chosen) || !nino_timeline_matches(t, e->name))
             c = nino_plot_mix(&c, &p->bg, 0.7f);
         nino_plot_bar(p, x0, y, MAX(x1 - x0 - (x1 - x0 > 3 ? 1 : 0), 1), r->h, &c);
         draw_text_in(p, x0, x1, y, r->h, &c, nino_history_name((void *) v->h, e->name));
@@ -177,7 +179,8 @@ static void count_waiting(const nino_event *ev, size_t n, size_t i, uint64_t t, 
     for (size_t k = i; k < n && k < i + LOOK_AHEAD; k++) {
         const uint64_t sub = ev[k].t_ns - MIN(ev[k].t_ns, ev[k].u.kernel.submitted_us * 1000ull);
         const uint64_t que = ev[k].t_ns - MIN(ev[k].t_ns, ev[k].u.kernel.queued_us * 1000ull);
-        if (ev[k].t_ns <= t || que > t)
+        const bool is_weight = ev[k].kind == NINO_EV_TRANSFER && ev[k].sub; // waits within itself
+        if (is_weight || ev[k].t_ns <= t || que > t)
             continue;
         if (sub <= t)
             ++*submitted;
@@ -229,7 +232,7 @@ static const Row *timeline_draw_row_of(const Timeline *t, RowKind kind, uint16_t
 
 // From the scope that enqueued the kernel, at the time when it did, to where the kernel begins.
 static void draw_arrow(NinoPlot *p, const Timeline *t, const View *v, const Row *queue,
-                       const nino_event *e, float top)
+                       const nino_event *e, float top, const GdkRGBA *colour)
 {
     size_t n;
     const int32_t i = nino_history_span_of(v->h, e->parent);
@@ -238,15 +241,15 @@ static void draw_arrow(NinoPlot *p, const Timeline *t, const View *v, const Row 
     const uint64_t queued = e->t_ns - MIN(e->t_ns, e->u.kernel.queued_us * 1000ull);
     if (!host || e->t_ns < v->t0 || e->t_ns >= v->t1 || queued < v->t0)
         return;
-    const float x0 = timeline_draw_x_of(v, queued), y0 = top + host->y + host->h - 2;
-    const float x1 = timeline_draw_x_of(v, e->t_ns), y1 = top + queue->y;
+    const float x0 = timeline_draw_x_of(v, queued),
+                y0 = top + nino_timeline_row_y(t, host) + host->h - 2;
+    const float x1 = timeline_draw_x_of(v, e->t_ns), y1 = top + nino_timeline_row_y(t, queue);
     const float line[][2] = {
         { x0, y0 }, { x0, (y0 + y1) / 2 }, { x1, (y0 + y1) / 2 }, { x1, y1 }
     };
     const float tip[][2] = { { x1 - 3, y1 - 5 }, { x1, y1 }, { x1 + 3, y1 - 5 } };
-    const GdkRGBA c = nino_plot_alpha(&p->fg, 0.55f);
-    nino_plot_line(p, line, G_N_ELEMENTS(line), 1, 0, &c);
-    nino_plot_line(p, tip, G_N_ELEMENTS(tip), 1, 0, &c);
+    nino_plot_line(p, line, G_N_ELEMENTS(line), 1, 0, colour);
+    nino_plot_line(p, tip, G_N_ELEMENTS(tip), 1, 0, colour);
 }
 
 // Arrows while few kernels are in view: among many they would hide the rest.
@@ -256,36 +259,118 @@ static void draw_flow(NinoPlot *p, const Timeline *t, const View *v, const Row *
     const nino_event *ev = nino_history_slices(v->h, r->track, &n);
     const size_t from = nino_history_slice_at(v->h, r->track, v->t0);
     const size_t to = nino_history_slice_at(v->h, r->track, v->t1);
+    const GdkRGBA c = nino_plot_alpha(&p->fg, 0.55f);
     for (size_t i = from; i < to && to - from <= MAX_ARROWS; i++)
-        draw_arrow(p, t, v, r, &ev[i], top);
+        draw_arrow(p, t, v, r, &ev[i], top, &c);
+}
+
+// ---- what is chosen ----------------------------------------------------------------------------
+
+static void draw_pick_frame(NinoPlot *p, const View *v, uint64_t from, uint64_t to, float y,
+                            float h)
+{
+    if (to < v->t0 || from >= v->t1)
+        return;
+    const float x0 = floorf(timeline_draw_x_of(v, from)), x1 = floorf(timeline_draw_x_of(v, to));
+    const float w = MAX(x1 - x0, 2);
+    nino_plot_frame(p, x0 - 1, y - 1, w + 1, h + 2, &p->fg);
+    nino_plot_frame(p, x0 - 2, y - 2, w + 3, h + 4, &p->bg);
+}
+
+// Where the call waited: handed over, then with the driver, on the line of what waits.
+static void draw_pick_wait(NinoPlot *p, const Timeline *t, const View *v, const nino_event *e,
+                           float top)
+{
+    const Row *wait = timeline_draw_row_of(t, ROW_WAIT, e->track, 0);
+    const uint64_t queued = e->t_ns - MIN(e->t_ns, e->u.kernel.queued_us * 1000ull);
+    const uint64_t submitted = e->t_ns - MIN(e->t_ns, e->u.kernel.submitted_us * 1000ull);
+    const GdkRGBA *c = nino_plot_colour(3), weak = nino_plot_alpha(c, 0.6f);
+    if (!wait || !e->u.kernel.queued_us || e->t_ns < v->t0 || queued >= v->t1)
+        return;
+    const float x0 = timeline_draw_x_of(v, queued), x1 = timeline_draw_x_of(v, submitted);
+    const float x2 = timeline_draw_x_of(v, e->t_ns), y = top + nino_timeline_row_y(t, wait) + 3;
+    nino_plot_bar(p, x0, y, MAX(x1 - x0, 1), wait->h - 6, &weak);
+    nino_plot_bar(p, x1, y, MAX(x2 - x1, 1), wait->h - 6, c);
+}
+
+// The chosen call with its link; of a scope the links of the calls that it enqueued, if they are few.
+static void draw_pick(NinoPlot *p, const Timeline *t, const View *v, float top)
+{
+    size_t n;
+    const nino_span *all = nino_history_spans(v->h, &n);
+    const int32_t at = nino_run_picked_span(t->run);
+    const nino_event *e = nino_run_picked_slice(t->run);
+    const Row *row = NULL;
+    if (e) {
+        row = timeline_draw_row_of(t, ROW_QUEUE, e->track, 0);
+        const Row *host = timeline_draw_row_of(t, ROW_HOST, e->track, 0);
+        if (row) {
+            draw_pick_wait(p, t, v, e, top);
+            draw_arrow(p, t, v, row, e, top, nino_plot_colour(3));
+        }
+        row = row ? row : host;
+        if (row)
+            draw_pick_frame(p, v, e->t_ns, e->t_ns + e->u.kernel.dur_ns,
+                            top + nino_timeline_row_y(t, row), row->h);
+        return;
+    }
+    row = at >= 0 ? timeline_draw_row_of(t, ROW_SCOPES, all[at].track, all[at].depth) : NULL;
+    if (!row)
+        return;
+    for (int i = 0, links = 0; i < t->n_rows; i++) {
+        const Row *r = &t->row[i];
+        size_t k;
+        const nino_event *ev = nino_history_slices(v->h, r->track, &k);
+        for (size_t s = nino_history_slice_at(v->h, r->track, all[at].begin_ns);
+             r->kind == ROW_QUEUE && s < k && ev[s].t_ns < v->t1 && links < MAX_ARROWS; s++)
+            if (ev[s].parent == all[at].id) {
+                draw_arrow(p, t, v, r, &ev[s], top, nino_plot_colour(3));
+                links++;
+            }
+    }
+    draw_pick_frame(p, v, all[at].begin_ns,
+                    all[at].end_ns ? all[at].end_ns : nino_history_end(v->h),
+                    top + nino_timeline_row_y(t, row), row->h);
 }
 
 // ---- drawing -----------------------------------------------------------------------------------
 
+static void draw_row(NinoArea *area, NinoPlot *p, Timeline *t, const View *v, const Row *r, float y)
+{
+    const float line = nino_plot_text_height(p);
+    if (gtk_widget_has_focus(GTK_WIDGET(area)) && r == &t->row[t->focus_row] && p->snapshot) {
+        const GdkRGBA c = nino_plot_alpha(&p->fg, 0.08f);
+        nino_plot_bar(p, 0, y, p->width, r->h, &c);
+    }
+    nino_plot_text(p, 6, y + floorf((r->h - line) / 2), GUTTER - 12, NINO_PLOT_LEFT, &p->dim,
+                   r->label);
+    switch (r->kind) {
+    case ROW_SCOPES: draw_scopes(p, t, v, r, y); break;
+    case ROW_HOST:
+    case ROW_QUEUE: draw_slices(p, t, v, r, y); break;
+    case ROW_WAIT: draw_waiting(p, v, r, y); break;
+    }
+}
+
+// Pinned rows lie over those that are scrolled behind them.
 void nino_timeline_draw_rows(NinoArea *area, NinoPlot *p, Timeline *t, const NinoPlotBox *box,
                              float top)
 {
     const View v = view_of(t, box);
-    const float line = nino_plot_text_height(p);
-    for (int i = 0; i < t->n_rows; i++) {
-        const Row *r = &t->row[i];
-        const float y = top + r->y;
-        if (gtk_widget_has_focus(GTK_WIDGET(area)) && i == t->focus_row && p->snapshot) {
-            const GdkRGBA c = nino_plot_alpha(&p->fg, 0.08f);
-            nino_plot_bar(p, 0, y, p->width, r->h, &c);
+    for (int pinned = 0; pinned < 2; pinned++) {
+        const float at = p->cr || !t->scroll ? 0 : (float) gtk_adjustment_get_value(t->scroll);
+        if (pinned && t->pinned_height > 0) {
+            nino_plot_bar(p, 0, top + at, p->width, t->pinned_height, &p->bg);
+            nino_plot_bar(p, 0, top + at + t->pinned_height - 1, p->width, 1, &p->grid);
         }
-        nino_plot_text(p, 6, y + floorf((r->h - line) / 2), GUTTER - 12, NINO_PLOT_LEFT, &p->dim,
-                       r->label);
-        switch (r->kind) {
-        case ROW_SCOPES: draw_scopes(p, &v, r, y); break;
-        case ROW_HOST:
-        case ROW_QUEUE: draw_slices(p, t, &v, r, y); break;
-        case ROW_WAIT: draw_waiting(p, &v, r, y); break;
-        }
+        for (int i = 0; i < t->n_rows; i++)
+            if (t->row[i].is_pinned == pinned)
+                draw_row(area, p, t, &v, &t->row[i], top + t->row[i].y + (pinned ? at : 0));
     }
     for (int i = 0; i < t->n_rows; i++)
         if (t->row[i].kind == ROW_QUEUE)
             draw_flow(p, t, &v, &t->row[i], top);
+    draw_pick(p, t, &v, top);
 }
 
 void nino_timeline_draw_legend(NinoPlot *p, Timeline *t, float y)

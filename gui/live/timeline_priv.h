@@ -1,5 +1,6 @@
 // What the files of the timeline share: its rows, and time to pixels.
 #pragma once
+#include "live/timeline.h"
 #include "plot/area.h"
 #include "plot/view.h"
 
@@ -18,9 +19,13 @@ enum {
 
 typedef enum RowKind { ROW_SCOPES, ROW_HOST, ROW_WAIT, ROW_QUEUE } RowKind;
 
+// What was done to a row, or (collapsed) to its track.
+typedef enum RowFlag { ROW_HIDDEN = 1, ROW_PINNED = 2, ROW_COLLAPSED = 4 } RowFlag;
+
 typedef struct Row {
     RowKind kind;
     uint16_t track, depth;
+    gboolean is_pinned;
     float y, h;
     char label[48];
 } Row;
@@ -31,7 +36,14 @@ typedef struct Timeline {
     Row row[MAX_ROWS];
     int n_rows;
     int focus_row; // for the keyboard
-    float height;
+    float height, pinned_height;
+    GHashTable *flags;   // of row and track: key -> RowFlag
+    char *find;          // in lower case; NULL: nothing
+    GHashTable *matches; // name -> whether it has it
+    guint n_found;
+    GtkAdjustment *scroll; // of what is around; NULL: nothing is
+    guint64 menu_at;       // time at which the menu was asked for
+    int menu_row;
 } Timeline;
 
 typedef struct View { // what is drawn: time to pixels
@@ -42,9 +54,34 @@ typedef struct View { // what is drawn: time to pixels
     const GdkRGBA *family[NINO_HISTORY_FAMILIES];
 } View;
 
+// ---- timeline_rows.c -------------------------------------------------------------------------
+
+void nino_timeline_lay_out(Timeline *t);
+float nino_timeline_row_y(const Timeline *t, const Row *r); // where it is now
+const Row *nino_timeline_row_at(const Timeline *t, double y);
+gboolean nino_timeline_matches(Timeline *t, uint32_t name); // all do where nothing is searched
+guint nino_timeline_flags(const Timeline *t, const Row *r);
+void nino_timeline_toggle(Timeline *t, const Row *r, RowFlag flag);
+gboolean nino_timeline_has_flags(const Timeline *t);
+void nino_timeline_show_all(Timeline *t);
+void nino_timeline_rows_free(Timeline *t);
+
+// ---- timeline_menu.c -------------------------------------------------------------------------
+
+void nino_timeline_add_menu(Timeline *t, GtkWidget *box);
+// What can be done with the row and what is chosen in it.
+void nino_timeline_menu(Timeline *t, double x, double y);
+
+// ---- timeline_draw.c -------------------------------------------------------------------------
+
 // First span of the row that ends after t.
 size_t nino_timeline_span_at(const View *v, const nino_span *s, const uint32_t *row, size_t n,
                              uint64_t t);
 void nino_timeline_draw_rows(NinoArea *area, NinoPlot *p, Timeline *t, const NinoPlotBox *box,
                              float top);
 void nino_timeline_draw_legend(NinoPlot *p, Timeline *t, float y);
+
+// ---- timeline.c ------------------------------------------------------------------------------
+
+void nino_timeline_update(Timeline *t); // its rows are others
+gboolean nino_timeline_pick(NinoArea *area, double x, double y, int n_press, gpointer timeline);

@@ -18,6 +18,11 @@ G_DEFINE_TYPE(NinoChoice, nino_choice, GTK_TYPE_BUTTON)
 
 enum { MANY = 10 };
 
+const char *nino_choice_get_text(GtkWidget *choice)
+{
+    return gtk_label_get_text(NINO_CHOICE(choice)->label);
+}
+
 void nino_choice_set_text(GtkWidget *choice, const char *text)
 {
     NinoChoice *c = NINO_CHOICE(choice);
@@ -56,7 +61,7 @@ static void on_choice_search(GtkSearchEntry *entry, gpointer user)
 static void on_choice_enter(GtkSearchEntry *entry, gpointer user)
 {
     NinoChoice *c = user;
-    (void) entry;
+    on_choice_search(entry, c); // typed fast: the entry tells of a change a little later
     for (GtkWidget *row = gtk_widget_get_first_child(c->list); row;
          row = gtk_widget_get_next_sibling(row))
         if (gtk_widget_get_child_visible(row)) {

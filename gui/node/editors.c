@@ -3,6 +3,8 @@
 #include "node/editors.h"
 
 #include "node/choice.h"
+#include "node/input_file.h"
+#include "node/note.h"
 #include "base/i18n.h"
 
 #include <math.h>
@@ -34,7 +36,7 @@ void nino_editors_set_folders(const char *const *models, const char *input, cons
     folders.output = g_strdup(output);
 }
 
-static const char *folder_of_pictures(gboolean is_output)
+const char *nino_editors_folder(gboolean is_output)
 {
     const char *chosen = is_output ? folders.output : folders.input;
     return chosen ? chosen : is_output ? "output" : "input";
@@ -56,7 +58,7 @@ char *nino_editors_input_path(const nino_doc_widget *w)
             is_output = i;
             break;
         }
-    return g_build_filename(folder_of_pictures(is_output), name, NULL);
+    return g_build_filename(nino_editors_folder(is_output), name, NULL);
 }
 
 static Editor *editor_of(GtkWidget *w) { return g_object_get_data(G_OBJECT(w), "nino-editor"); }
@@ -249,7 +251,7 @@ static char **list_files(const char *folder, const char *const *extra)
     GStrvBuilder *b = g_strv_builder_new();
     const gboolean is_output = !strcmp(folder, "output"); // a folder of pictures like the other
     char **found =
-        nino_list_files((const char *const *) folders.models, folder_of_pictures(is_output),
+        nino_list_files((const char *const *) folders.models, nino_editors_folder(is_output),
                         is_output ? "input" : folder, NULL);
     for (char **f = found; f && *f; f++)
         g_strv_builder_add(b, *f);
@@ -275,6 +277,77 @@ static char **editors_choices_of(gpointer user)
 }
 
 static void on_editors_choice(gpointer user, const char *text) { editors_report(user, text); }
+
+// ---- files from elsewhere --------------------------------------------------------------------
+
+static void on_browsed(gpointer user, const char *value, const char *error)
+{
+    Editor *e = user;
+    if (error && e->fn)
+        e->fn(e->user, e->name, NINO_EDIT_REFUSED, error);
+    else if (!error)
+        editors_report(e, value);
+    if (!error)
+        nino_choice_set_text(e->input, value);
+}
+
+static void on_browse(GtkWidget *button, gpointer user)
+{
+    Editor *e = user;
+    nino_input_browse(button, e->param, on_browsed, e);
+}
+
+static gboolean on_editors_drop(GtkDropTarget *target, const GValue *value, double x, double y,
+                                gpointer user)
+{
+    Editor *e = user;
+    const GSList *files = g_value_get_boxed(value);
+    g_autofree char *path = files ? g_file_get_path(files->data) : NULL;
+    g_autoptr(GError) error = NULL;
+    g_autofree char *name = path ? nino_input_take(path, &error) : NULL;
+    g_autofree char *text = name ? nino_input_value(e->param, name) : NULL;
+    (void) target, (void) x, (void) y;
+    if (path)
+        on_browsed(e, text, error ? error->message : NULL);
+    return path != NULL;
+}
+
+static void on_mask(GtkWidget *button, gpointer user)
+{
+    Editor *e = user;
+    const nino_doc_widget w = { .param = e->param, .text = nino_choice_get_text(e->input) };
+    nino_input_edit_mask(button, &w, on_browsed, e);
+}
+
+static void add_file_button(Editor *e, GtkWidget *box, const char *icon, const char *name,
+                            const char *tip, void (*clicked)(GtkWidget *, gpointer))
+{
+    GtkWidget *button = gtk_button_new_from_icon_name(icon);
+    gtk_widget_set_tooltip_text(button, tip);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
+    gtk_widget_add_css_class(button, "browse");
+    g_signal_connect(button, "clicked", G_CALLBACK(clicked), e);
+    gtk_box_append(GTK_BOX(box), button);
+}
+
+// On a node the whole node takes what is dropped.
+static GtkWidget *with_file_buttons(Editor *e, GtkWidget *choice, gboolean compact)
+{
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, compact ? 2 : 8);
+    gtk_widget_set_hexpand(choice, TRUE);
+    gtk_box_append(GTK_BOX(box), choice);
+    add_file_button(e, box, "document-open-symbolic", _("Choose a file"),
+                    _("Choose a file of this computer"), on_browse);
+    if (nino_input_has_mask(e->param))
+        add_file_button(e, box, "document-edit-symbolic", _("Paint the mask"),
+                        _("Paint the picture's mask"), on_mask);
+    if (compact)
+        return box;
+    GtkDropTarget *drop = gtk_drop_target_new(GDK_TYPE_FILE_LIST, GDK_ACTION_COPY);
+    g_signal_connect(drop, "drop", G_CALLBACK(on_editors_drop), e);
+    gtk_widget_add_controller(box, GTK_EVENT_CONTROLLER(drop));
+    return box;
+}
 
 static void on_editors_check(GtkCheckButton *check, gpointer user)
 {
@@ -304,8 +377,12 @@ static GtkWidget *editors_make_input(Editor *e, const nino_doc_widget *w, gboole
         g_signal_connect(entry, "toggled", G_CALLBACK(on_editors_check), e);
         return entry;
     }
-    if (e->kind == NINO_WIDGET_CHOICE && e->param)
-        return nino_choice_new(editors_choices_of, on_editors_choice, e);
+    if (e->kind == NINO_WIDGET_CHOICE && e->param) {
+        GtkWidget *choice = nino_choice_new(editors_choices_of, on_editors_choice, e);
+        if (e->param->type == NINO_FILE && e->param->upload_slot)
+            *outer = with_file_buttons(e, choice, compact);
+        return choice;
+    }
     if (nino_editor_is_multiline(w))
         return new_text(e, outer);
     entry = gtk_entry_new();
@@ -385,6 +462,14 @@ GtkWidget *nino_editor_new_control(const nino_doc_widget *w, NinoEditFn fn, gpoi
     e->input = nino_choice_new(editors_choices_of, on_editors_choice, e);
     gtk_widget_set_tooltip_text(e->input, _("What happens to the value after a run was queued"));
     return editors_finish(e, e->input, w, label);
+}
+
+GtkWidget *nino_editor_as_note(GtkWidget *editor)
+{
+    Editor *e = editor_of(editor);
+    GtkWidget *note = nino_note_new(editor);
+    g_object_set_data(G_OBJECT(note), "nino-editor", e); // owned by what is in it
+    return note;
 }
 
 static void show_text(GtkWidget *view, const char *text)

@@ -8,6 +8,7 @@ typedef enum NinoEditKind {
     NINO_EDIT_VALUE,   // text: the value as a person writes it
     NINO_EDIT_CONTROL, // text: what happens to it after a run
     NINO_EDIT_DONE,    // the focus left: what follows is another change
+    NINO_EDIT_REFUSED, // text: why the file that was chosen cannot be taken
 } NinoEditKind;
 // The value was edited. `name` and `text` live until it returns.
 typedef void (*NinoEditFn)(gpointer user, const char *name, NinoEditKind kind, const char *text);
@@ -17,6 +18,8 @@ GtkWidget *nino_editor_new(const nino_doc_widget *w, gboolean compact, NinoEditF
                            gpointer user);
 // A list of what may happen to the value after a run; w->control must not be NULL.
 GtkWidget *nino_editor_new_control(const nino_doc_widget *w, NinoEditFn fn, gpointer user);
+// An editor of several lines as a note: Markdown, until it is written. Stands in its place.
+GtkWidget *nino_editor_as_note(GtkWidget *editor);
 // Shows the value as it is now; what the user is typing stays when it means the same.
 void nino_editor_update(GtkWidget *editor, const nino_doc_widget *w);
 void nino_editor_stop(GtkWidget *editor);
@@ -24,6 +27,7 @@ gboolean nino_editor_is_multiline(const nino_doc_widget *w);
 
 // Where lists of files come from; copied. NULL: as the library finds them.
 void nino_editors_set_folders(const char *const *models, const char *input, const char *output);
+const char *nino_editors_folder(gboolean is_output); // of inputs, or of outputs
 // Files that a parameter of this folder can take; g_strfreev().
 char **nino_editors_files(const char *folder);
 // The file that the value names in the folder of inputs or outputs, or NULL: it names none.

@@ -12,6 +12,13 @@ typedef enum NinoNodeState {
     NINO_NODE_INVALID, // it cannot run: nino_canvas_add_issue()
 } NinoNodeState;
 
+// What the next run would do with the node.
+typedef enum NinoNodeAhead {
+    NINO_AHEAD_UNKNOWN,
+    NINO_AHEAD_KEPT, // its result is there
+    NINO_AHEAD_RUN,
+} NinoNodeAhead;
+
 typedef struct NinoNodeMark {
     NinoNodeState state;
     double progress;   // 0..1 while running; < 0: not known

@@ -185,6 +185,27 @@ void nino_node_view_name_it(NinoNodeView *v)
     gtk_accessible_update_property(GTK_ACCESSIBLE(v), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
 }
 
+void nino_node_view_describe(NinoNodeView *v)
+{
+    GString *s = g_string_new(v->ahead == NINO_AHEAD_RUN    ? _("would run")
+                              : v->ahead == NINO_AHEAD_KEPT ? _("its result is there")
+                                                            : "");
+    gboolean is_first = TRUE;
+    for (guint i = 0; i < v->rows->len; i++) {
+        const Row *r = ROWS(v, i);
+        if (!r->is_changed)
+            continue;
+        g_string_append(s, is_first ? (s->len ? "; " : "") : ", ");
+        if (is_first)
+            g_string_append(s, _("changed since the last run: "));
+        g_string_append(s, r->label);
+        is_first = FALSE;
+    }
+    gtk_accessible_update_property(GTK_ACCESSIBLE(v), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, s->str,
+                                   -1);
+    g_string_free(s, TRUE);
+}
+
 static double collapsed_width(NinoNodeView *v)
 {
     PangoLayout *l = gtk_widget_create_pango_layout(GTK_WIDGET(v), v->title);
@@ -239,12 +260,14 @@ static void node_view_load_picture(NinoNodeView *v, const nino_doc_node *n)
     g_free(v->loaded_path);
     v->loaded_path = g_strdup(path);
     g_clear_object(&v->loaded);
-    v->loaded = path ? nino_small_picture_load(path) : NULL;
+    const gboolean is_picture = path && !g_str_has_suffix(path, ".latent");
+    v->loaded = is_picture ? nino_small_picture_load(path) : NULL;
     nino_node_view_place_again(v, n);
 }
 
 static void update_editors(NinoNodeView *v, const nino_doc_node *n)
 {
+    gboolean differs = FALSE;
     if (v->has_editors)
         node_view_load_picture(v, n);
     for (guint i = 0; i < v->rows->len; i++) {
@@ -252,6 +275,15 @@ static void update_editors(NinoNodeView *v, const nino_doc_node *n)
         const nino_doc_widget *w = nino_doc_widget_find(n, r->name);
         if (w && r->editor)
             nino_editor_update(r->editor, w);
+        const char *sent =
+            w && !r->is_control && v->host->sent ? v->host->sent(v->user, v->id, r->name) : NULL;
+        const gboolean is_changed = sent && strcmp(sent, w->text) != 0;
+        differs |= is_changed != r->is_changed;
+        r->is_changed = is_changed;
+    }
+    if (differs) {
+        nino_node_view_describe(v);
+        gtk_widget_queue_draw(GTK_WIDGET(v));
     }
 }
 
@@ -276,6 +308,8 @@ void nino_node_view_need_editors(NinoNodeView *v)
             continue;
         r->editor = r->is_control ? nino_editor_new_control(w, on_node_view_edit, v)
                                   : nino_editor_new(w, TRUE, on_node_view_edit, v);
+        if (r->is_text && !strcmp(n->type, "MarkdownNote"))
+            r->editor = nino_editor_as_note(r->editor);
         gtk_widget_set_parent(r->editor, GTK_WIDGET(v));
         nino_graph_keep_ltr(r->editor);
         gtk_widget_set_child_visible(r->editor, v->detail == NINO_DETAIL_FULL);

@@ -22,6 +22,8 @@ typedef struct NinoNodeHost {
     void (*edit)(gpointer user, const char *id, const char *name, NinoEditKind kind,
                  const char *text);
     const nino_doc_node *(*find)(gpointer user, const char *id); // NULL: it has gone
+    // The value at the last run; NULL: there was none.
+    const char *(*sent)(gpointer user, const char *id, const char *name);
 } NinoNodeHost;
 
 // `host` must be static.
@@ -46,7 +48,8 @@ void nino_node_view_set_detail(NinoNodeView *v, NinoDetail detail);
 NinoDetail nino_node_view_get_detail(const NinoNodeView *v);
 void nino_node_view_set_selected(NinoNodeView *v, gboolean selected);
 void nino_node_view_set_mark(NinoNodeView *v, const NinoNodeMark *mark); // NULL: none
-void nino_node_view_set_picture(NinoNodeView *v, GdkTexture *picture);   // a small one, or NULL
+void nino_node_view_set_ahead(NinoNodeView *v, NinoNodeAhead ahead);
+void nino_node_view_set_picture(NinoNodeView *v, GdkTexture *picture); // a small one, or NULL
 // While a link is dragged: slots that it fits are drawn full, others dim. NULL: no link.
 void nino_node_view_set_wanted(NinoNodeView *v, const char *type, gboolean inputs);
 gboolean nino_node_view_edit(NinoNodeView *v); // gives the focus to its first editor

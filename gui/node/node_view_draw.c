@@ -153,6 +153,24 @@ static GdkRGBA mark_color(NinoNodeState state, const NinoGraphColors *c)
 }
 
 // A ring in the place of the title's dot: it fills while the node runs.
+// What it made is not what the next run will have.
+static gboolean would_run(const NinoNodeView *v)
+{
+    return v->ahead == NINO_AHEAD_RUN &&
+           (!v->has_mark || v->mark.state == NINO_NODE_IDLE || v->mark.state == NINO_NODE_DONE ||
+            v->mark.state == NINO_NODE_CACHED);
+}
+
+static void draw_triangle(cairo_t *cr, double cx, double cy, const GdkRGBA *color)
+{
+    gdk_cairo_set_source_rgba(cr, color);
+    cairo_move_to(cr, cx - 4.5, cy - 5.5);
+    cairo_line_to(cr, cx + 5.5, cy);
+    cairo_line_to(cr, cx - 4.5, cy + 5.5);
+    cairo_close_path(cr);
+    cairo_fill(cr);
+}
+
 static void draw_ring(const NinoNodeView *v, const Pen *p)
 {
     const double cx = 15, cy = NINO_NODE_TITLE / 2.0, r = 5.5;
@@ -161,7 +179,13 @@ static void draw_ring(const NinoNodeView *v, const Pen *p)
     GdkRGBA color = v->has_mark ? mark_color(v->mark.state, &p->c) : p->c.dim;
     const NinoNodeState state = v->has_mark ? v->mark.state : NINO_NODE_IDLE;
     cairo_set_line_width(cr, 2.5);
-    if (state == NINO_NODE_IDLE || state == NINO_NODE_QUEUED) {
+    if (would_run(v)) {
+        draw_triangle(cr, cx, cy, &p->c.accent);
+    } else if (v->ahead == NINO_AHEAD_KEPT && state == NINO_NODE_IDLE) {
+        gdk_cairo_set_source_rgba(cr, &p->c.cached);
+        cairo_arc(cr, cx, cy, r, 0, 2 * G_PI);
+        cairo_fill(cr);
+    } else if (state == NINO_NODE_IDLE || state == NINO_NODE_QUEUED) {
         gdk_cairo_set_source_rgba(cr, &color);
         cairo_arc(cr, cx, cy, state == NINO_NODE_QUEUED ? r - 1 : 3.5, 0, 2 * G_PI);
         state == NINO_NODE_QUEUED ? cairo_stroke(cr) : cairo_fill(cr);
@@ -197,7 +221,7 @@ static void draw_title(const NinoNodeView *v, Pen *p)
         pango_layout_get_pixel_size(p->layout, &w, &h);
         right -= MIN(w, v->width * 0.6);
         node_view_draw_draw_text(p, badge, right, NINO_NODE_TITLE / 2.0, w + 1, 0,
-                                 mark_color(v->mark.state, &p->c));
+                                 would_run(v) ? p->c.dim : mark_color(v->mark.state, &p->c));
         right -= 6;
     }
     if (v->is_pinned) {
@@ -274,6 +298,12 @@ static void draw_labels(const NinoNodeView *v, Pen *p)
         const Row *r = ROWS(v, i);
         GdkRGBA color = p->c.dim;
         color.alpha = r->is_inert ? 0.6f : 1;
+        if (r->is_changed) { // since the last run: by shape as well
+            color = p->c.accent;
+            gtk_snapshot_append_color(
+                p->s, &color,
+                &GRAPHENE_RECT_INIT(5, (float) (r->y + 3), 3, (float) MAX(r->height - 6, 3)));
+        }
         if (!r->is_text)
             node_view_draw_draw_text(p, r->label, 12, r->y + r->height / 2, x - 16, 0, color);
     }

@@ -1,5 +1,6 @@
 // What the canvas asks a node's widget and tells it: places, slots, detail, marks, pictures.
 #include "node/node_view_priv.h"
+#include "node/note.h"
 
 #include <math.h>
 #include <string.h>
@@ -130,6 +131,15 @@ void nino_node_view_set_mark(NinoNodeView *v, const NinoNodeMark *mark)
     gtk_widget_queue_draw(GTK_WIDGET(v));
 }
 
+void nino_node_view_set_ahead(NinoNodeView *v, NinoNodeAhead ahead)
+{
+    if (v->ahead == ahead)
+        return;
+    v->ahead = ahead;
+    nino_node_view_describe(v);
+    gtk_widget_queue_draw(GTK_WIDGET(v));
+}
+
 void nino_node_view_set_picture(NinoNodeView *v, GdkTexture *picture)
 {
     const nino_doc_node *n = v->host->find(v->user, v->id);
@@ -155,7 +165,10 @@ void nino_node_view_set_wanted(NinoNodeView *v, const char *type, gboolean input
 gboolean nino_node_view_edit(NinoNodeView *v)
 {
     for (guint i = 0; i < v->rows->len; i++)
-        if (ROWS(v, i)->editor && gtk_widget_child_focus(ROWS(v, i)->editor, GTK_DIR_TAB_FORWARD))
+        if (ROWS(v, i)->editor && nino_note_edit(ROWS(v, i)->editor))
+            return TRUE;
+        else if (ROWS(v, i)->editor &&
+                 gtk_widget_child_focus(ROWS(v, i)->editor, GTK_DIR_TAB_FORWARD))
             return TRUE;
     return FALSE;
 }

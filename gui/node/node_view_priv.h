@@ -14,7 +14,7 @@ typedef struct Row {
     char *name, *label;
     double y, height;
     GtkWidget *editor;
-    gboolean is_text, is_control, is_linked, is_inert;
+    gboolean is_text, is_control, is_linked, is_inert, is_changed; // is_changed: since the last run
 } Row;
 
 struct _NinoNodeView {
@@ -29,6 +29,7 @@ struct _NinoNodeView {
     GArray *rows;             // Row
     NinoNodeMark mark;
     gboolean has_mark;
+    NinoNodeAhead ahead;
     char *error;
     GdkTexture *made, *loaded; // the picture to show: what it made, or what it loads
     char *loaded_path;
@@ -62,8 +63,9 @@ static inline double nino_node_view_new_port_y(const NinoNodeView *v)
 // Where the labels of rows stand.
 void nino_node_view_label_area(const NinoNodeView *v, double *x, double *width);
 // ---- node_view.c
-void nino_node_view_name_it(NinoNodeView *v);                             // for a screen reader
-void nino_node_view_place_rows(NinoNodeView *v);                          // in the size that it has
+void nino_node_view_name_it(NinoNodeView *v);    // for a screen reader
+void nino_node_view_describe(NinoNodeView *v);   // what the next run would do, and why
+void nino_node_view_place_rows(NinoNodeView *v); // in the size that it has
 void nino_node_view_place_again(NinoNodeView *v, const nino_doc_node *n); // the picture is new
 void nino_node_view_need_editors(NinoNodeView *v);
 

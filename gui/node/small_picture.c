@@ -1,6 +1,9 @@
 // Scaled once, with cairo.
 #include "node/small_picture.h"
 
+#include <ninodes/picture.h>
+#include <stdlib.h>
+
 enum { MAX_SIDE = 512 };
 
 GdkTexture *nino_small_picture(GdkTexture *picture)
@@ -35,8 +38,22 @@ GdkTexture *nino_small_picture(GdkTexture *picture)
     return out;
 }
 
+GdkTexture *nino_full_picture_load(const char *path)
+{
+    nino_picture p = { 0 };
+    if (nino_picture_load_frames(path, 1, &p, NULL))
+        return NULL;
+    const gsize n = (gsize) p.width * (gsize) p.height * 4;
+    g_autoptr(GBytes) pixels = g_bytes_new_with_free_func(p.rgba, n, free, p.rgba);
+    p.rgba = NULL;
+    GdkTexture *out =
+        gdk_memory_texture_new(p.width, p.height, GDK_MEMORY_R8G8B8A8, pixels, (gsize) p.width * 4);
+    nino_picture_release(&p);
+    return out;
+}
+
 GdkTexture *nino_small_picture_load(const char *path)
 {
-    g_autoptr(GdkTexture) full = gdk_texture_new_from_filename(path, NULL);
+    g_autoptr(GdkTexture) full = nino_full_picture_load(path);
     return full ? nino_small_picture(full) : NULL;
 }

@@ -409,9 +409,10 @@ GtkWidget *nino_area_new(NinoRun *run, const NinoAreaType *type, gpointer user,
     gtk_widget_set_size_request(GTK_WIDGET(a), type->min_width, type->min_height);
     gtk_accessible_update_property(GTK_ACCESSIBLE(a), GTK_ACCESSIBLE_PROPERTY_LABEL, _(type->label),
                                    -1);
-    static const char *const all[] = { "changed", "cleared", "range", "kernel", "view", "cursor" };
+    static const char *const all[] = { "changed", "cleared", "range", "kernel",
+                                       "pick",    "view",    "cursor" };
     for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
-        if (type->draws_itself ? FALSE : i < 4 || type->has_time)
+        if (type->draws_itself ? FALSE : i < 5 || type->has_time)
             g_signal_connect_object(run, all[i], G_CALLBACK(redraw), a, G_CONNECT_SWAPPED);
     g_signal_connect_object(run, "cleared", G_CALLBACK(on_area_cleared), a, G_CONNECT_SWAPPED);
     if (type->has_time)

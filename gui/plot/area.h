@@ -39,6 +39,8 @@ float nino_area_line(NinoArea *area); // height of a line of text
 // description of the widget: by itself when either moves, or when the area is asked to.
 void nino_area_read_out(NinoArea *area);
 void nino_area_say(NinoArea *area, const char *markup); // something else instead
+// Asks for a note at t, or changes the one that is there.
+void nino_area_ask_note(NinoArea *area, guint64 t);
 // Draws at any size on cairo, for export. Fits NinoViewExport.draw.
 void nino_area_export(GtkWidget *area, cairo_t *cr, double width, double height, gboolean is_dark);
 // With a time axis: the part that is shown and where it is.

@@ -52,7 +52,7 @@ static void on_area_note_closed(GtkWidget *popover, NinoArea *a)
     g_idle_add_full(G_PRIORITY_DEFAULT_IDLE, unparent, g_object_ref(popover), g_object_unref);
 }
 
-void nino_area_edit_note(NinoArea *a, guint64 t)
+void nino_area_ask_note(NinoArea *a, guint64 t)
 {
     NinoPlotBox box;
     const nino_event *old = nino_area_note_at(a, t);

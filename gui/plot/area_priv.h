@@ -17,8 +17,6 @@ struct _NinoArea {
     char *said; // the description of the widget
 };
 
-// Asks for a note at t, or changes the one that is there.
-void nino_area_edit_note(NinoArea *a, guint64 t);
 // The note drawn at t or beside it; NULL: none.
 const nino_event *nino_area_note_at(NinoArea *a, guint64 t);
 // Where the type has its time axis, or all of the widget.

@@ -163,7 +163,7 @@ gboolean nino_area_time_key(NinoArea *a, guint key, GdkModifierType mods)
             return FALSE;
         nino_run_select(a->run, 0, 0);
         return TRUE;
-    case GDK_KEY_m: nino_area_edit_note(a, cursor); return TRUE;
+    case GDK_KEY_m: nino_area_ask_note(a, cursor); return TRUE;
     case GDK_KEY_f: // the selection fills the view
         if (is_part)
             nino_run_set_view(a->run, r0, r1);

@@ -5,6 +5,7 @@
 #include <cairo-svg.h>
 #include <math.h>
 
+#include "base/chosen.h"
 #include "base/i18n.h"
 #include "plot/plot.h"
 
@@ -229,23 +230,58 @@ static void show_error(GtkWidget *view, const GError *error)
     GtkWidget *d = gtk_message_dialog_new(
         root ? GTK_WINDOW(root) : NULL, GTK_DIALOG_MODAL | GTK_DIALOG_DESTROY_WITH_PARENT,
         GTK_MESSAGE_ERROR, GTK_BUTTONS_CLOSE, "%s", _("The file was not written"));
-    gtk_message_dialog_format_secondary_text(GTK_MESSAGE_DIALOG(d), "%s", error->message);
+    gtk_message_dialog_format_secondary_text(GTK_MESSAGE_DIALOG(d), "%s",
+                                             error ? error->message : "");
     g_signal_connect(d, "response", G_CALLBACK(gtk_window_destroy), NULL);
     gtk_window_present(GTK_WINDOW(d));
+}
+
+static const char *const *types_of(const char *kind)
+{
+    static const char *const trace_types[] = { "json.gz", "json", "pftrace", "ninotrace", NULL };
+    return !strcmp(kind, "trace") ? trace_types : !strcmp(kind, "table") ? table_types : plot_types;
+}
+
+// The ending that was typed, else the format that was chosen; a file that is there already was not asked
+// about under its new name.
+static char *chosen_path(Ask *a, const char *path, GError **error)
+{
+    const char *const *types = types_of(a->kind);
+    const char *want = gtk_file_chooser_get_choice(GTK_FILE_CHOOSER(a->chooser), "format");
+    gsize had = 0;
+    for (int i = 0; types[i]; i++) {
+        g_autofree char *end = g_strconcat(".", types[i], NULL);
+        if (!g_str_has_suffix(path, end))
+            continue;
+        if (i) // not the one that was offered
+            return g_strdup(path);
+        had = strlen(end);
+        break;
+    }
+    if (!want || (had && !strcmp(want, types[0])))
+        return g_strdup(path);
+    g_autofree char *stem = g_strndup(path, strlen(path) - had);
+    char *named = g_strconcat(stem, ".", want, NULL);
+    if (!g_file_test(named, G_FILE_TEST_EXISTS))
+        return named;
+    export_fail(error, named, _("is there already: type its name to replace it"));
+    g_free(named);
+    return NULL;
 }
 
 static void on_response(GtkNativeDialog *dialog, int response, Ask *a)
 {
     g_autoptr(GError) error = NULL;
-    g_autoptr(GFile) file = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
-    g_autofree char *path = file ? g_file_get_path(file) : NULL;
-    if (response == GTK_RESPONSE_ACCEPT && path) {
+    g_autofree char *path = nino_chosen_path(dialog, response);
+    if (path) {
         gboolean dark = FALSE;
         g_object_get(gtk_settings_get_default(), "gtk-application-prefer-dark-theme", &dark, NULL);
+        g_autofree char *named = chosen_path(a, path, &error);
         const gboolean ok =
-            !strcmp(a->kind, "trace")
-                ? nino_export_trace(a->run, path, &error)
-                : nino_export_view(a->view, path, MAX(gtk_widget_get_width(a->view), 640),
+            !named ? FALSE
+            : !strcmp(a->kind, "trace")
+                ? nino_export_trace(a->run, named, &error)
+                : nino_export_view(a->view, named, MAX(gtk_widget_get_width(a->view), 640),
                                    MAX(gtk_widget_get_height(a->view), 360), dark, &error);
         if (!ok)
             show_error(a->view, error);
@@ -257,15 +293,38 @@ static void on_response(GtkNativeDialog *dialog, int response, Ask *a)
     g_free(a);
 }
 
+static void offer_formats(GtkFileChooser *chooser, const char *kind)
+{
+    static const struct {
+        const char *type, *label;
+    } all[] = {
+        { "png", N_("PNG picture") },
+        { "svg", N_("SVG drawing") },
+        { "pdf", N_("PDF document") },
+        { "csv", N_("CSV table") },
+        { "json.gz", N_("Chrome trace, packed (.json.gz)") },
+        { "json", N_("JSON") },
+        { "pftrace", N_("Perfetto trace (.pftrace)") },
+        { "ninotrace", N_("Own form (.ninotrace), all that was recorded") },
+    };
+    const char *const *types = types_of(kind);
+    g_autoptr(GPtrArray) labels = g_ptr_array_new();
+    for (int i = 0; types[i]; i++)
+        for (gsize k = 0; k < G_N_ELEMENTS(all); k++)
+            if (!strcmp(all[k].type, types[i]))
+                g_ptr_array_add(labels, (gpointer) _(all[k].label));
+    g_ptr_array_add(labels, NULL);
+    gtk_file_chooser_add_choice(chooser, "format", _("Format"), (const char **) types,
+                                (const char **) labels->pdata);
+    gtk_file_chooser_set_choice(chooser, "format", types[0]);
+}
+
 void nino_export_ask(GtkWidget *view, NinoRun *run, const char *kind)
 {
     Ask *a = g_new0(Ask, 1);
     GtkRoot *root = gtk_widget_get_root(view);
     const char *id = gtk_widget_get_name(view);
-    const char *extension = !strcmp(kind, "trace")   ? "json.gz"
-                            : !strcmp(kind, "table") ? "csv"
-                                                     : "png";
-    g_autofree char *name = g_strdup_printf("%s.%s", id && *id ? id : "view", extension);
+    g_autofree char *name = g_strdup_printf("%s.%s", id && *id ? id : "view", types_of(kind)[0]);
     a->view = g_object_ref(view);
     a->run = g_object_ref(run);
     a->kind = g_strdup(kind);
@@ -273,6 +332,7 @@ void nino_export_ask(GtkWidget *view, NinoRun *run, const char *kind)
         gtk_file_chooser_native_new(_("Export"), root ? GTK_WINDOW(root) : NULL,
                                     GTK_FILE_CHOOSER_ACTION_SAVE, _("_Export"), _("_Cancel"));
     gtk_file_chooser_set_current_name(GTK_FILE_CHOOSER(a->chooser), name);
+    offer_formats(GTK_FILE_CHOOSER(a->chooser), kind);
     g_signal_connect(a->chooser, "response", G_CALLBACK(on_response), a);
     gtk_native_dialog_show(GTK_NATIVE_DIALOG(a->chooser));
 }

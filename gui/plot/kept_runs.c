@@ -48,6 +48,7 @@ void nino_kept_free(gpointer kept)
     g_free(k->id);
     g_free(k->title);
     g_free(k->name);
+    g_free(k->note);
     g_free(k);
 }
 
@@ -86,6 +87,7 @@ static NinoKept *read_row(GKeyFile *rows, const char *id)
     k->id = g_strdup(id);
     k->title = g_key_file_get_string(rows, id, "title", NULL);
     k->name = g_key_file_get_string(rows, id, "name", NULL);
+    k->note = g_key_file_get_string(rows, id, "note", NULL);
     k->at = g_key_file_get_int64(rows, id, "at", NULL);
     k->seconds = g_key_file_get_double(rows, id, "seconds", &error);
     k->n_records = g_key_file_get_uint64(rows, id, "records", NULL);
@@ -93,6 +95,7 @@ static NinoKept *read_row(GKeyFile *rows, const char *id)
         k->seconds = NAN;
     k->title = k->title ? k->title : g_strdup("");
     k->name = k->name ? k->name : g_strdup("");
+    k->note = k->note ? k->note : g_strdup("");
     return k;
 }
 
@@ -127,14 +130,14 @@ GPtrArray *nino_kept_list(void)
     return list;
 }
 
-// Of those that nobody has named.
+// Of those that nobody has named or noted something about.
 static void remove_oldest(void)
 {
     g_autoptr(GPtrArray) list = nino_kept_list();
     guint n = list->len;
     for (guint i = list->len; i-- > 0 && n > NINO_KEPT_MOST;) {
         const NinoKept *k = g_ptr_array_index(list, i);
-        if (!*k->name) {
+        if (!*k->name && !*k->note) {
             nino_kept_remove(k->id);
             n--;
         }
@@ -174,15 +177,35 @@ gboolean nino_kept_add(NinoRun *run, GError **error)
     return TRUE;
 }
 
-void nino_kept_rename(const char *id, const char *name)
+static void set_text(const char *id, const char *key, const char *text)
 {
-    g_autofree char *file = NULL;
+    g_autofree char *file = NULL, *was = NULL;
     g_autoptr(GKeyFile) rows = load_rows(&file);
     if (!g_key_file_has_group(rows, id))
         return;
-    g_key_file_set_string(rows, id, "name", name);
+    was = g_key_file_get_string(rows, id, key, NULL);
+    if (!g_strcmp0(was ? was : "", text))
+        return;
+    g_key_file_set_string(rows, id, key, text);
     if (g_key_file_save_to_file(rows, file, NULL))
         kept_changed();
+}
+
+void nino_kept_rename(const char *id, const char *name) { set_text(id, "name", name); }
+
+void nino_kept_set_note(const char *id, const char *note) { set_text(id, "note", note); }
+
+gboolean nino_kept_matches(const NinoKept *k, const char *text)
+{
+    g_autoptr(GDateTime) at = g_date_time_new_from_unix_local(k->at);
+    g_autofree char *when = g_date_time_format(at, "%F %H:%M:%S");
+    g_autofree char *all = g_strjoin("\n", k->title, k->name, k->note, when, NULL);
+    g_autofree char *folded = g_utf8_casefold(all, -1), *wanted = g_utf8_casefold(text, -1);
+    g_auto(GStrv) words = g_strsplit(wanted, " ", -1);
+    for (char **w = words; *w; w++)
+        if (!strstr(folded, *w))
+            return FALSE;
+    return TRUE;
 }
 
 void nino_kept_remove(const char *id)

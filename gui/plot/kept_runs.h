@@ -8,6 +8,7 @@ typedef struct NinoKept {
     char *id;       // of the file
     char *title;    // of the workflow
     char *name;     // that the user gave it; "": none
+    char *note;     // the same
     gint64 at;      // seconds since 1970, when it was kept
     double seconds; // of its job; NAN: not known
     guint64 n_records;
@@ -22,6 +23,9 @@ GPtrArray *nino_kept_list(void);
 // or *error says why not.
 gboolean nino_kept_add(NinoRun *run, GError **error);
 void nino_kept_rename(const char *id, const char *name);
+void nino_kept_set_note(const char *id, const char *note);
+// Whether all words of the text are in its title, name, note or date, in any case. "": it is.
+gboolean nino_kept_matches(const NinoKept *kept, const char *text);
 void nino_kept_remove(const char *id);
 char *nino_kept_path(const char *id); // g_free()
 // Calls fn(widget) after each change, for as long as the widget is there.

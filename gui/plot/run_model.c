@@ -10,7 +10,7 @@
 enum { FIRST_MS = 100, SLOWEST_MS = 2000, COST_WINDOW_MS = 2000 };
 #define DRAW_SHARE 0.0125 // of a core that drawing may use: the whole app stays below 3 %
 
-enum { CHANGED, CLEARED, RANGE, VIEW, CURSOR, KERNEL, N_SIGNALS };
+enum { CHANGED, CLEARED, RANGE, VIEW, CURSOR, KERNEL, PICK, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 struct _NinoRun {
@@ -20,6 +20,9 @@ struct _NinoRun {
     guint least_ms;
     guint64 range[2], view[2], cursor, follow_end;
     uint32_t kernel;
+    NinoPickKind picked;
+    uint32_t scope;   // that is picked
+    nino_event slice; // the same
     char *device;
     nino_ceilings ceilings;
     gboolean has_ceilings;
@@ -167,6 +170,7 @@ static void run_model_forget(NinoRun *run)
     run->range[0] = run->range[1] = run->view[0] = run->view[1] = 0;
     run->cursor = run->follow_end = run->shown = 0;
     run->kernel = 0;
+    run->picked = NINO_PICK_NOTHING;
 }
 
 void nino_run_restart(NinoRun *run, guint64 t)
@@ -224,6 +228,43 @@ void nino_run_set_rate(NinoRun *run, double hz)
 
 // ---- selection ---------------------------------------------------------------------------------
 
+static void run_model_pick(NinoRun *run, NinoPickKind kind)
+{
+    run->picked = kind;
+    nino_run_draw_begin(run);
+    g_signal_emit(run, signals[PICK], 0);
+    nino_run_draw_end(run);
+}
+
+NinoPickKind nino_run_picked(NinoRun *run) { return run->picked; }
+
+void nino_run_pick_span(NinoRun *run, int32_t span)
+{
+    size_t n;
+    const nino_span *s = nino_history_spans(run->history, &n);
+    if (span < 0 || (size_t) span >= n)
+        return;
+    run->scope = s[span].id;
+    run_model_pick(run, NINO_PICK_SPAN);
+}
+
+int32_t nino_run_picked_span(NinoRun *run)
+{
+    return run->picked == NINO_PICK_SPAN ? nino_history_span_of(run->history, run->scope) : -1;
+}
+
+void nino_run_pick_slice(NinoRun *run, const nino_event *slice)
+{
+    run->slice = *slice;
+    run_model_pick(run, NINO_PICK_SLICE);
+    nino_run_set_kernel(run, slice->name);
+}
+
+const nino_event *nino_run_picked_slice(NinoRun *run)
+{
+    return run->picked == NINO_PICK_SLICE ? &run->slice : NULL;
+}
+
 void nino_run_select(NinoRun *run, guint64 t0, guint64 t1)
 {
     if (t0 >= t1)
@@ -236,6 +277,8 @@ void nino_run_select(NinoRun *run, guint64 t0, guint64 t1)
     nino_run_draw_begin(run);
     g_signal_emit(run, signals[RANGE], 0);
     nino_run_draw_end(run);
+    if (t1 || run->picked == NINO_PICK_RANGE)
+        run_model_pick(run, t1 ? NINO_PICK_RANGE : NINO_PICK_NOTHING);
 }
 
 gboolean nino_run_range(NinoRun *run, guint64 *t0, guint64 *t1)
@@ -308,6 +351,9 @@ void nino_run_set_kernel(NinoRun *run, uint32_t name)
     nino_run_draw_begin(run);
     g_signal_emit(run, signals[KERNEL], 0);
     nino_run_draw_end(run);
+    const gboolean is_call = run->picked == NINO_PICK_SLICE && run->slice.name == name;
+    if (name ? !is_call : run->picked == NINO_PICK_SLICE || run->picked == NINO_PICK_KERNEL)
+        run_model_pick(run, name ? NINO_PICK_KERNEL : NINO_PICK_NOTHING);
 }
 
 uint32_t nino_run_kernel(NinoRun *run) { return run->kernel; }
@@ -315,7 +361,7 @@ uint32_t nino_run_kernel(NinoRun *run) { return run->kernel; }
 void nino_run_show(NinoRun *run, const nino_event *slice)
 {
     const guint64 margin = MAX(slice->u.kernel.dur_ns * 4, 20000);
-    nino_run_set_kernel(run, slice->name);
+    nino_run_pick_slice(run, slice);
     nino_run_set_view(run, slice->t_ns > margin ? slice->t_ns - margin : 0,
                       slice->t_ns + slice->u.kernel.dur_ns + margin);
     nino_run_set_cursor(run, slice->t_ns);
@@ -377,8 +423,8 @@ static void run_model_finalize(GObject *o)
 
 static void nino_run_class_init(NinoRunClass *klass)
 {
-    static const char *const names[N_SIGNALS] = { "changed", "cleared", "range",
-                                                  "view",    "cursor",  "kernel" };
+    static const char *const names[N_SIGNALS] = { "changed", "cleared", "range", "view",
+                                                  "cursor",  "kernel",  "pick" };
     G_OBJECT_CLASS(klass)->finalize = run_model_finalize;
     for (int i = 0; i < N_SIGNALS; i++)
         signals[i] = g_signal_new(names[i], NINO_TYPE_RUN, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,

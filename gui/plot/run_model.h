@@ -10,6 +10,7 @@
 //   "view"     another part of the time axis is shown
 //   "cursor"   the pointer is at another time
 //   "kernel"   another kernel is selected
+//   "pick"     something else is chosen: a scope, a call, a kernel, a range
 #pragma once
 #include <glib-object.h>
 #include <ninodes/ninodes.h>
@@ -58,7 +59,22 @@ guint64 nino_run_cursor(NinoRun *run);
 // Name of a kernel, as an id of the history; 0: none.
 void nino_run_set_kernel(NinoRun *run, uint32_t name);
 uint32_t nino_run_kernel(NinoRun *run);
-// Shows one instance in the timeline: selects its kernel, moves the view there, sets the cursor.
+// What was chosen last in any view: all others mark it, the details speak of it. A kernel and a range are
+// chosen by the functions above.
+typedef enum NinoPickKind {
+    NINO_PICK_NOTHING,
+    NINO_PICK_SPAN,   // a job, node, stage, step or tile
+    NINO_PICK_SLICE,  // a call of a kernel, a transfer
+    NINO_PICK_KERNEL, // all calls of nino_run_kernel()
+    NINO_PICK_RANGE   // nino_run_range()
+} NinoPickKind;
+NinoPickKind nino_run_picked(NinoRun *run);
+void nino_run_pick_span(NinoRun *run, int32_t span);
+int32_t nino_run_picked_span(NinoRun *run); // -1: none, or it is gone
+// Also selects its kernel.
+void nino_run_pick_slice(NinoRun *run, const nino_event *slice);
+const nino_event *nino_run_picked_slice(NinoRun *run); // NULL: none
+// Shows one instance in the timeline: chooses it, moves the view there, sets the cursor.
 void nino_run_show(NinoRun *run, const nino_event *slice);
 
 // The selector of the device that a run of it by hand would take; NULL: the one that is taken by itself.

@@ -8,6 +8,10 @@ typedef struct NinoViewType {
     const char *title; // "Timeline"
     const char *help;  // one sentence, for tooltips
     GtkWidget *(*create)(NinoRun *run); // takes its own reference to the run
+    // What of it is kept with a saved view (filters, choices), as one line; both NULL: nothing is. restore:
+    // what save gave, maybe of another version; "": as it is at first.
+    char *(*save)(GtkWidget *view); // g_free()
+    void (*restore)(GtkWidget *view, const char *text);
 } NinoViewType;
 
 // Creates a view and names it for style sheets, tests and screen readers.

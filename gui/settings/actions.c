@@ -37,6 +37,11 @@ const NinoCommand nino_commands[] = {
     { "win.palette", N_("Find anything…"), N_("View"), { "<Control>k" }, TRUE },
     { "win.perspective::compose", N_("Compose: the workflow and its pictures"), N_("View"), { "<Control>1" }, TRUE },
     { "win.perspective::profile", N_("Profile: where time and memory go"), N_("View"), { "<Control>2", "<Control><Shift>p" }, TRUE },
+    { "win.profile-runs", N_("List of kept runs"), N_("View"), { NULL }, FALSE },
+    { "win.profile-details", N_("Details of what is chosen"), N_("View"), { NULL }, FALSE },
+    { "win.find-bar", N_("Find in the timeline"), N_("View"), { "<Control>f" }, FALSE },
+    { "win.save-view", N_("Save this view…"), N_("View"), { NULL }, FALSE },
+    { "win.view-window", N_("The chosen view in a window of its own"), N_("View"), { NULL }, FALSE },
     { "win.drawer::nodes", N_("Nodes"), N_("View"), { "<Control>7" }, FALSE },
     { "win.drawer::models", N_("Models"), N_("View"), { "<Control>8" }, FALSE },
     { "win.drawer::workflows", N_("Workflows"), N_("View"), { "<Control>9" }, FALSE },
@@ -57,6 +62,7 @@ const NinoCommand nino_commands[] = {
     { "win.viewer-previous-result", N_("Previous result"), N_("Result"), { "<Alt>Left" }, FALSE },
     { "win.viewer-profile", N_("How the result was made"), N_("Result"), { "<Alt>i" }, FALSE },
     { "win.viewer-open-workflow", N_("Open the result's workflow"), N_("Result"), { "<Alt>o" }, FALSE },
+    { "win.viewer-use", N_("Use the result as input"), N_("Result"), { "<Alt>u" }, FALSE },
     { "win.viewer-save-as", N_("Save the result as…"), N_("Result"), { NULL }, FALSE },
     { "canvas.cut", N_("Cut"), N_("Selection"), { "<Control>x" }, FALSE },
     { "canvas.copy", N_("Copy"), N_("Selection"), { "<Control>c" }, FALSE },
@@ -76,6 +82,8 @@ const NinoCommand nino_commands[] = {
     { "canvas.add-model", N_("Search for a model to add"), N_("Nodes and links"), { "m" }, FALSE },
     { "canvas.add-at-slot", N_("Search for a node to add at a slot"), N_("Nodes and links"), { "<Alt>n" }, FALSE },
     { "canvas.connect", N_("Connect by name"), N_("Nodes and links"), { "<Control>l" }, FALSE },
+    { "canvas.choose-file", N_("Choose a file for the node"), N_("Nodes and links"), { "<Alt>f" }, FALSE },
+    { "canvas.edit-mask", N_("Paint the mask of the node's picture"), N_("Nodes and links"), { "<Alt>e" }, FALSE },
     { "canvas.bend", N_("Bend a link (a new point to move)"), N_("Nodes and links"), { "<Alt>b" }, FALSE },
     { "canvas.menu", N_("Menu of the selection"), N_("Nodes and links"), { "Menu", "<Shift>F10" }, FALSE },
     { "canvas.subgraph", N_("Convert to subgraph"), N_("Subgraphs"), { "<Control><Shift>e" }, FALSE },
@@ -106,7 +114,7 @@ static const struct { const char *label, *keys; } fixed[] = {
     { N_("Move the selection"), "<Shift>Right" },
     { N_("Resize the node or group"), "<Control><Shift>Right" },
     { N_("Edit the values; rename the group"), "Return" },
-    { N_("Out of a value, to its node"), "Escape" },
+    { N_("Out of a value, the selection, the subgraph"), "Escape" },
 };
 // clang-format on
 

@@ -3,6 +3,7 @@
 
 #include "settings/engine_page.h"
 #include "settings/prefs.h"
+#include "base/chosen.h"
 #include "base/i18n.h"
 
 #include <string.h>
@@ -34,11 +35,9 @@ static void on_prefs_window_text(GtkEditable *entry, gpointer pref)
 
 static void on_chosen(GtkNativeDialog *dialog, int response, gpointer entry)
 {
-    if (response == GTK_RESPONSE_ACCEPT) {
-        g_autoptr(GFile) file = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
-        g_autofree char *path = g_file_get_path(file);
-        gtk_editable_set_text(GTK_EDITABLE(entry), path ? path : "");
-    }
+    g_autofree char *path = nino_chosen_path(dialog, response);
+    if (path)
+        gtk_editable_set_text(GTK_EDITABLE(entry), path);
     g_object_unref(dialog);
 }
 

@@ -9,7 +9,7 @@
 #define THUMB 72
 
 G_DEFINE_TYPE(NinoViewer, nino_viewer, GTK_TYPE_WIDGET)
-static guint failed_signal, open_signal;
+static guint failed_signal, open_signal, use_signal;
 
 Result *nino_viewer_result(NinoViewer *v, int i)
 {
@@ -19,6 +19,8 @@ Result *nino_viewer_result(NinoViewer *v, int i)
 void nino_viewer_fail(NinoViewer *v, const char *text) { g_signal_emit(v, failed_signal, 0, text); }
 
 void nino_viewer_open(NinoViewer *v, const char *path) { g_signal_emit(v, open_signal, 0, path); }
+
+void nino_viewer_use(NinoViewer *v, const char *path) { g_signal_emit(v, use_signal, 0, path); }
 
 // ---- text around the picture --------------------------------------------------------------------
 
@@ -149,6 +151,16 @@ static void result_free(gpointer p)
     g_free(r);
 }
 
+// Onto a node, or into another program.
+static GdkContentProvider *on_thumb_drag(GtkDragSource *source, double x, double y, gpointer path)
+{
+    (void) source, (void) x, (void) y;
+    GSList file = { .data = g_file_new_for_path(path) };
+    GdkContentProvider *files = gdk_content_provider_new_typed(GDK_TYPE_FILE_LIST, &file);
+    g_object_unref(file.data);
+    return files;
+}
+
 static Result *new_result(NinoViewer *v, const char *group, const char *path)
 {
     Result *r = g_new0(Result, 1);
@@ -174,6 +186,11 @@ static Result *new_result(NinoViewer *v, const char *group, const char *path)
                                    -1);
     gtk_widget_set_tooltip_text(r->button, path);
     g_signal_connect(r->button, "toggled", G_CALLBACK(on_thumb), v);
+    GtkDragSource *drag = gtk_drag_source_new();
+    gtk_drag_source_set_actions(drag, GDK_ACTION_COPY);
+    g_signal_connect_data(drag, "prepare", G_CALLBACK(on_thumb_drag), g_strdup(path),
+                          (GClosureNotify) (void (*)(void)) g_free, 0);
+    gtk_widget_add_controller(r->button, GTK_EVENT_CONTROLLER(drag));
     gtk_box_append(GTK_BOX(v->strip), r->button);
     g_ptr_array_add(v->results, r);
     GtkStringList *names = GTK_STRING_LIST(gtk_drop_down_get_model(GTK_DROP_DOWN(v->other)));
@@ -278,6 +295,8 @@ static void nino_viewer_class_init(NinoViewerClass *klass)
                                  NULL, NULL, G_TYPE_NONE, 1, G_TYPE_STRING);
     open_signal = g_signal_new("open", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL,
                                NULL, G_TYPE_NONE, 1, G_TYPE_STRING);
+    use_signal = g_signal_new("use", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                              NULL, G_TYPE_NONE, 1, G_TYPE_STRING);
 }
 
 static void nino_viewer_init(NinoViewer *v)

@@ -21,4 +21,5 @@ void nino_viewer_compare_with(NinoViewer *v, guint index);
 // Adds the viewer's actions ("viewer-fit", ...) to a window's action map.
 void nino_viewer_add_actions(NinoViewer *v, GActionMap *map);
 // Signals: "failed" (const char *text): something could not be shown or written; "open" (const char
-// *path): the workflow inside this file is wanted.
+// *path): the workflow inside this file is wanted; "use" (const char *path): the file is to be what a
+// node loads.

@@ -26,7 +26,8 @@ void nino_viewer_update_actions(NinoViewer *v)
     static const char *const need_picture[] = { "viewer-fit",     "viewer-actual-size",
                                                 "viewer-zoom-in", "viewer-zoom-out",
                                                 "viewer-copy",    "viewer-save-as",
-                                                "viewer-save-to", "viewer-save-bare-to" };
+                                                "viewer-save-to", "viewer-save-bare-to",
+                                                "viewer-use" };
     for (size_t i = 0; i < G_N_ELEMENTS(need_picture); i++)
         set_enabled(v, need_picture[i], has);
     set_enabled(v, "viewer-profile", v->shown >= 0);
@@ -76,8 +77,8 @@ static void on_save_chosen(GtkNativeDialog *dialog, int response, gpointer user)
 {
     NinoViewer *v = user;
     const char *path = g_object_get_data(G_OBJECT(dialog), "path");
-    if (response == GTK_RESPONSE_ACCEPT) {
-        g_autoptr(GFile) to = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
+    g_autoptr(GFile) to = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
+    if (response == GTK_RESPONSE_ACCEPT && to) {
         const char *bare = gtk_file_chooser_get_choice(GTK_FILE_CHOOSER(dialog), "bare");
         viewer_actions_save_to(v, path, to, !g_strcmp0(bare, "true"));
     }
@@ -141,6 +142,8 @@ static void on_viewer_actions_action(GSimpleAction *action, GVariant *parameter,
         viewer_actions_save_as(v);
     else if (g_str_equal(name, "open-elsewhere"))
         open_elsewhere(v);
+    else if (g_str_equal(name, "use") && shown_path(v))
+        nino_viewer_use(v, shown_path(v));
     else if (g_str_equal(name, "profile") && shown_path(v))
         nino_viewer_show_profile(v, shown_path(v));
     else if (g_str_equal(name, "open-workflow") && shown_path(v))
@@ -174,6 +177,7 @@ void nino_viewer_add_actions(NinoViewer *v, GActionMap *map)
         { .name = "viewer-save-to", .activate = action_save_to, .parameter_type = "s" },
         { .name = "viewer-save-bare-to", .activate = action_save_to, .parameter_type = "s" },
         { .name = "viewer-open-elsewhere", .activate = on_viewer_actions_action },
+        { .name = "viewer-use", .activate = on_viewer_actions_action },
         { .name = "viewer-profile", .activate = on_viewer_actions_action },
         { .name = "viewer-open-workflow", .activate = on_viewer_actions_action },
         { .name = "viewer-next-result", .activate = on_viewer_actions_action },

@@ -34,6 +34,7 @@ void nino_viewer_describe(NinoViewer *v, const char *text);
 void nino_viewer_describe_result(NinoViewer *v, const Result *r, guint n_frames);
 void nino_viewer_fail(NinoViewer *v, const char *text); // the signals
 void nino_viewer_open(NinoViewer *v, const char *path);
+void nino_viewer_use(NinoViewer *v, const char *path);
 
 // ---- viewer_play.c
 void nino_viewer_play_init(NinoViewer *v);

@@ -72,7 +72,7 @@ static GtkWidget *card(const char *path, const char *name, const char *title, co
     gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL, title,
                                    GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, says, -1);
     gtk_actionable_set_action_target(GTK_ACTIONABLE(button), "s", path);
-    gtk_actionable_set_action_name(GTK_ACTIONABLE(button), "win.open-example");
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(button), "win.open-path");
     return button;
 }
 

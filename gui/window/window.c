@@ -58,7 +58,7 @@ static gboolean on_drop(GtkDropTarget *target, const GValue *value, double x, do
 {
     (void) target, (void) x, (void) y;
     for (GSList *l = g_value_get_boxed(value); l; l = l->next)
-        nino_window_open(user, l->data);
+        nino_window_take(user, l->data);
     return TRUE;
 }
 
@@ -101,10 +101,15 @@ static void nino_window_class_init(NinoWindowClass *klass)
     BIND(side);
     BIND(rows);
     BIND(timeline_box);
+    BIND(profile_bar);
+    BIND(runs_pane);
+    BIND(runs_box);
+    BIND(details_box);
     BIND(live);
     BIND(palette_button);
     BIND(recent_button);
     BIND(menu_button);
+    BIND(run_button);
     BIND(status_bar);
     BIND(progress);
     BIND(status);

@@ -303,7 +303,7 @@ static void on_window_events_message(NinoWindow *w, const nino_event *ev)
     if (ev->u.scope.arg0 != NINO_LOG_INFO)
         return;
     w->run->n_kept = MAX(w->run->n_kept, ev->u.scope.arg1);
-    nino_window_log(w, nino_engine_name(w->engine, ev->name));
+    nino_window_log(w, NINO_LOG_INFO, nino_engine_name(w->engine, ev->name));
     if (ev->u.scope.arg1)
         nino_window_kept(w);
 }
@@ -371,7 +371,9 @@ static void on_event(NinoWindow *w, const nino_event *ev)
     case NINO_EV_PREVIEW: on_preview(w, ev); break;
     case NINO_EV_OUTPUT: on_window_events_output(w, ev); break;
     case NINO_EV_MESSAGE: on_window_events_message(w, ev); break;
-    case NINO_EV_CHOICE: nino_window_log(w, nino_engine_name(w->engine, ev->name)); break;
+    case NINO_EV_CHOICE:
+        nino_window_log(w, NINO_LOG_INFO, nino_engine_name(w->engine, ev->name));
+        break;
     default: break;
     }
 }

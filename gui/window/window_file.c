@@ -8,6 +8,7 @@
 #include "settings/actions.h"
 #include "settings/prefs.h"
 #include "base/i18n.h"
+#include "base/chosen.h"
 
 #define SNIFF_BYTES 4096
 
@@ -40,6 +41,7 @@ static void open_path(NinoWindow *w, const char *path)
         nino_window_open_trace(w, path);
         return;
     }
+    nino_window_need_demo(w, path);
     NinoTab *tab = nino_window_tab(w);
     const gboolean reuse = tab && nino_tab_is_empty(tab);
     if (!reuse)
@@ -62,6 +64,18 @@ static void open_path(NinoWindow *w, const char *path)
         nino_window_show_panel(w, "problems");
     else if (nino_document_opens_form(nino_tab_document(tab)))
         nino_window_show_panel(w, "form");
+}
+
+void nino_window_take(NinoWindow *w, GFile *file)
+{
+    g_autofree char *path = g_file_get_path(file);
+    NinoTab *tab = nino_window_tab(w);
+    NinoTab *used = tab ? tab : nino_window_add_tab(w);
+    if (path && nino_canvas_take_file(nino_tab_canvas(used), path, -1, -1))
+        return;
+    if (!tab)
+        nino_window_remove_tab(w, used);
+    nino_window_open(w, file);
 }
 
 void nino_window_open(NinoWindow *w, GFile *file)
@@ -104,16 +118,23 @@ static void on_result_wanted(NinoViewer *v, const char *path, gpointer user)
     open_path(user, path);
 }
 
+static void on_result_used(NinoViewer *v, const char *path, gpointer user)
+{
+    (void) v;
+    NinoWindow *w = user;
+    if (!nino_window_tab(w))
+        nino_window_add_tab(w);
+    nino_canvas_use_file(nino_tab_canvas(nino_window_tab(w)), path);
+    nino_window_show_perspective(w, "compose");
+}
+
 typedef void (*Chosen)(NinoWindow *w, const char *path);
 
 static void on_window_file_chosen(GtkNativeDialog *dialog, int response, gpointer user)
 {
-    if (response == GTK_RESPONSE_ACCEPT) {
-        g_autoptr(GFile) file = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
-        g_autofree char *path = g_file_get_path(file);
-        if (path)
-            ((Chosen) g_object_get_data(G_OBJECT(dialog), "then"))(user, path);
-    }
+    g_autofree char *path = nino_chosen_path(dialog, response);
+    if (path)
+        ((Chosen) g_object_get_data(G_OBJECT(dialog), "then"))(user, path);
     g_object_unref(dialog);
 }
 
@@ -279,10 +300,20 @@ static void action_close_tab(GSimpleAction *a, GVariant *parameter, gpointer use
     }
 }
 
+// The app goes with this window: who starts it now is to wait (main.c asks for this action).
+static void begin_end(NinoWindow *w)
+{
+    GtkApplication *app = gtk_window_get_application(GTK_WINDOW(w));
+    GAction *quit = app ? g_action_map_lookup_action(G_ACTION_MAP(app), "quit") : NULL;
+    if (quit)
+        g_simple_action_set_enabled(G_SIMPLE_ACTION(quit), FALSE);
+}
+
 static void action_discard_all(GSimpleAction *a, GVariant *parameter, gpointer user)
 {
     (void) a, (void) parameter;
     NINO_WINDOW(user)->closes = TRUE;
+    begin_end(user);
     gtk_window_close(user);
 }
 
@@ -296,6 +327,7 @@ static gboolean on_close_request(GtkWindow *window, gpointer user)
         n_changed += nino_tab_is_changed(NINO_TAB(gtk_notebook_get_nth_page(w->tabs, i)));
     const gboolean runs = nino_engine_running(w->engine) && !nino_engine_is_attached(w->engine);
     if (w->closes || (!n_changed && !runs)) {
+        begin_end(w);
         nino_autosave_end();
         return FALSE;
     }
@@ -423,6 +455,7 @@ void nino_window_file_init(NinoWindow *w)
     g_action_map_add_action_entries(G_ACTION_MAP(w), actions, G_N_ELEMENTS(actions), w);
     add_canvas_actions(w);
     g_signal_connect(w->viewer, "open", G_CALLBACK(on_result_wanted), w);
+    g_signal_connect(w->viewer, "use", G_CALLBACK(on_result_used), w);
     g_signal_connect(w, "notify::is-active", G_CALLBACK(on_active), NULL);
     g_signal_connect(w->tabs, "notify::page", G_CALLBACK(nino_window_on_switch), w);
     g_signal_connect(w, "close-request", G_CALLBACK(on_close_request), NULL);

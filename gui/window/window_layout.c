@@ -1,11 +1,10 @@
 // Where things are in the window: two perspectives, the rail with its drawers, the results beside the
-// canvas, the views of a run; and what of it is remembered. What is empty takes no room.
+// canvas; and what of it is remembered. What is empty takes no room.
 #include "window/window_priv.h"
 
 #include <string.h>
 
 #include "base/i18n.h"
-#include "live/views.h"
 #include "settings/prefs.h"
 
 // The drawers in the order of the rail.
@@ -179,6 +178,7 @@ static GtkWidget *log_panel(NinoWindow *w)
     gtk_text_view_set_wrap_mode(w->log, GTK_WRAP_WORD_CHAR);
     gtk_text_view_set_accepts_tab(w->log, FALSE);
     gtk_widget_add_css_class(GTK_WIDGET(w->log), "log");
+    nino_window_log_init(w->log);
     gtk_accessible_update_property(GTK_ACCESSIBLE(w->log), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Log of the worker"), -1);
     GtkWidget *scroller = gtk_scrolled_window_new();
@@ -214,51 +214,6 @@ static void add_panels(NinoWindow *w)
     nino_viewer_add_actions(w->viewer, G_ACTION_MAP(w));
 }
 
-// ---- views of a run -----------------------------------------------------------------------------
-
-static void action_view(GSimpleAction *a, GVariant *parameter, gpointer user)
-{
-    (void) a;
-    NinoWindow *w = user;
-    const char *id = g_variant_get_string(parameter, NULL);
-    for (int i = 0; nino_views[i]; i++)
-        if (!strcmp(nino_views[i]->id, id)) {
-            w->view = g_ptr_array_index(w->views, i);
-            nino_window_show_perspective(w, "profile");
-            if (i) // the timeline is above them
-                gtk_notebook_set_current_page(w->live, i - 1);
-        }
-}
-
-static void on_view_page(GtkNotebook *live, GtkWidget *page, guint i, gpointer user)
-{
-    (void) live, (void) i;
-    NINO_WINDOW(user)->view = page;
-}
-
-// The timeline above; below it a page for each other view of the table, explained in a tooltip.
-static void add_views(NinoWindow *w)
-{
-    w->records = nino_run_new();
-    w->views = g_ptr_array_new();
-    for (const NinoViewType *const *v = nino_views; *v; v++) {
-        GtkWidget *view = nino_view_new(*v, w->records);
-        g_ptr_array_add(w->views, view);
-        nino_window_add_advice(w, view);
-        if (v == nino_views) {
-            gtk_widget_set_hexpand(view, TRUE);
-            gtk_box_append(GTK_BOX(w->timeline_box), view);
-            continue;
-        }
-        GtkWidget *label = gtk_label_new(_((*v)->title));
-        gtk_widget_set_tooltip_text(label, _((*v)->help));
-        gtk_notebook_append_page(w->live, view, label);
-        nino_window_name_tab(w->live, view, _((*v)->title));
-    }
-    w->view = g_ptr_array_index(w->views, 0);
-    g_signal_connect(w->live, "switch-page", G_CALLBACK(on_view_page), w);
-}
-
 // ---- what is remembered -------------------------------------------------------------------------
 
 void nino_window_layout_restore(NinoWindow *w)
@@ -269,7 +224,7 @@ void nino_window_layout_restore(NinoWindow *w)
         gtk_window_maximize(GTK_WINDOW(w));
     gtk_paned_set_position(w->drawer_pane, (int) nino_state_number("drawer", 280));
     gtk_paned_set_position(w->columns, (int) nino_state_number("canvas", 860));
-    gtk_paned_set_position(w->rows, (int) nino_state_number("timeline", 330));
+    nino_window_profile_restore(w);
     if (nino_state_number("profile", 0) > 0)
         nino_window_show_perspective(w, "profile");
 }
@@ -283,7 +238,7 @@ void nino_window_layout_remember(NinoWindow *w)
     nino_state_set_number("maximized", gtk_window_is_maximized(GTK_WINDOW(w)));
     nino_state_set_number("drawer", gtk_paned_get_position(w->drawer_pane));
     nino_state_set_number("canvas", gtk_paned_get_position(w->columns));
-    nino_state_set_number("timeline", gtk_paned_get_position(w->rows));
+    nino_window_profile_remember(w);
     nino_state_set_number(
         "profile", g_str_equal(gtk_stack_get_visible_child_name(w->perspectives), "profile"));
     nino_state_flush();
@@ -298,7 +253,6 @@ void nino_window_layout_init(NinoWindow *w)
           .state = "'compose'" },
         { .name = "panel", .activate = action_panel, .parameter_type = "s" },
         { .name = "drawer", .activate = action_drawer, .parameter_type = "s", .state = "''" },
-        { .name = "view", .activate = action_view, .parameter_type = "s" },
         { .name = "side", .activate = action_side, .state = "false" },
         { .name = "focus-mode", .activate = action_focus_mode, .state = "false" },
         { .name = "next-tab", .activate = action_step_tab },
@@ -306,5 +260,5 @@ void nino_window_layout_init(NinoWindow *w)
     };
     g_action_map_add_action_entries(G_ACTION_MAP(w), actions, G_N_ELEMENTS(actions), w);
     add_panels(w);
-    add_views(w);
+    nino_window_profile_init(w);
 }

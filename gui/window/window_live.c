@@ -53,7 +53,7 @@ void nino_window_keep_run(NinoWindow *w)
     if (w->keeps_measured && w->measuring) // of runs that are alike the last one is enough
         return;
     if (!nino_kept_add(w->records, &error) && error)
-        nino_window_log(w, error->message);
+        nino_window_log(w, NINO_LOG_ERROR, error->message);
 }
 
 // Whether a measured run was the last one shows when the queue tells its end, or another begins.

@@ -53,6 +53,12 @@ static GPtrArray *all_of_it(NinoWindow *w)
         g_autofree char *action = g_strconcat("win.view::", (*v)->id, NULL);
         offer(items, ACTION, action, _((*v)->title), g_strdup(_("View of the run")), _((*v)->help));
     }
+    g_auto(GStrv) saved = nino_window_saved_views();
+    for (char **name = saved; *name; name++) {
+        g_autoptr(GVariant) target = g_variant_ref_sink(g_variant_new_string(*name));
+        g_autofree char *action = g_action_print_detailed_name("win.saved-view", target);
+        offer(items, ACTION, action, *name, g_strdup(_("Saved view")), _("Saved view"));
+    }
     for (const NinoPref *p = nino_prefs; p->key; p++)
         offer(items, ACTION, "app.preferences", _(p->label), g_strdup(_("Preference")), p->key);
     g_autoptr(GPtrArray) nodes = nino_search_nodes(NULL, FALSE);

@@ -19,11 +19,13 @@ struct _NinoWindow {
     GtkApplicationWindow parent;
     NinoBar *bar;
     GtkStack *perspectives, *drawer, *center;
-    GtkPaned *drawer_pane, *columns, *rows;
+    GtkPaned *drawer_pane, *columns, *rows, *runs_pane;
     GtkNotebook *tabs, *live;
-    GtkWidget *rail, *side, *timeline_box, *status_bar, *palette_button;
+    GtkWidget *rail, *side, *timeline_box, *runs_box, *details_box, *profile_bar, *status_bar,
+        *palette_button;
     NinoWelcome *welcome;
     GtkMenuButton *recent_button, *menu_button;
+    GtkButton *run_button;
     GtkProgressBar *progress;
     GtkLabel *status, *device, *memory, *cost;
 
@@ -36,9 +38,13 @@ struct _NinoWindow {
     NinoRun *records;     // of the newest run, or a trace; what the live views show
     NinoWindowOptions options;
 
+    // window_profile.c
+    GPtrArray *views; // of the run, as in nino_views; borrowed
+    GtkWidget *view;  // the one that was chosen last: what is exported
+    GtkWidget *find;  // what the timeline is searched for
+    GtkMenuButton *views_button;
+
     // window_layout.c
-    GPtrArray *views;     // of the run, as in nino_views; borrowed
-    GtkWidget *view;      // the one that was chosen last: what is exported
     gboolean had_results; // of this session; or the user opened or closed their drawer
 
     // window_file.c
@@ -52,6 +58,7 @@ struct _NinoWindow {
     struct NinoMeasuring *measuring; // NULL: nothing is measured
     GPtrArray *grids;                // of runs that have not all ended
     GCancellable *planning;
+    guint ahead_timer;
     guint refresh_timer, cost_timer, keep_timer; // keep: a run that has ended is not kept yet
     gboolean keeps_measured;                     // that run was one of those that are measured
     guint64 cost_cpu_us, cost_wall_us;
@@ -74,12 +81,27 @@ void nino_window_title_panel(NinoWindow *w, GtkWidget *panel, const char *title)
 void nino_window_name_tab(GtkNotebook *notebook, GtkWidget *page, const char *name);
 void nino_window_has_results(NinoWindow *w); // the first of a session open their drawer
 
+// ---- window_profile.c ---------------------------------------------------------------------------
+void nino_window_profile_init(NinoWindow *w);
+void nino_window_profile_restore(NinoWindow *w);
+void nino_window_profile_remember(NinoWindow *w);
+// A view in its own window.
+void nino_window_open_view(NinoWindow *w, const char *id);
+void nino_window_show_runs(NinoWindow *w, gboolean on);
+void nino_window_show_details(NinoWindow *w, gboolean on);
+
+// ---- window_views.c -----------------------------------------------------------------------------
+void nino_window_saved_views_init(NinoWindow *w);
+char **nino_window_saved_views(void); // their names; g_strfreev()
+GtkWidget *nino_window_new_views_button(NinoWindow *w);
+
 // ---- window_shelves.c ---------------------------------------------------------------------------
 GtkWidget *nino_window_new_shelf(NinoWindow *w, const char *name); // "nodes", "models", "workflows"
 
 // ---- window_start.c -----------------------------------------------------------------------------
 void nino_window_start_init(NinoWindow *w);
 void nino_window_set_folders(NinoWindow *w, const char *models, const char *input); // may be NULL
+void nino_window_need_demo(NinoWindow *w, const char *path); // of what is about to be opened
 
 // ---- window_palette.c ---------------------------------------------------------------------------
 void nino_window_palette_init(NinoWindow *w);
@@ -102,6 +124,8 @@ NinoTab *nino_window_tab(NinoWindow *w); // the one in front, or NULL
 NinoTab *nino_window_find_tab(NinoWindow *w, const char *uid);
 NinoTab *nino_window_find_tab_by_title(NinoWindow *w, const char *title);
 void nino_window_recover(NinoWindow *w);
+// A file from elsewhere: what nodes load becomes a node, all else is opened.
+void nino_window_take(NinoWindow *w, GFile *file);
 // A saved trace, shown in the live views.
 void nino_window_open_trace(NinoWindow *w, const char *path);
 
@@ -133,6 +157,12 @@ void nino_window_queue_workflow(NinoWindow *w, NinoTab *tab, const char *text, g
 gboolean nino_window_can_run_again(NinoWindow *w);  // the tab in front has a job that has ended
 void nino_window_retry(NinoWindow *w, guint64 job); // the same inputs, next to run
 
+// How the user wants jobs to run; is_anew: as in nino_job_options.
+nino_job_options nino_window_job_options(gboolean is_anew);
+
+// ---- window_ahead.c -----------------------------------------------------------------------------
+void nino_window_ahead_later(NinoWindow *w); // what would run may be something else now
+
 // ---- window_measure.c ---------------------------------------------------------------------------
 void nino_window_measure_init(NinoWindow *w);
 void nino_window_measure_dispose(NinoWindow *w);
@@ -148,7 +178,9 @@ void nino_window_grid_dispose(NinoWindow *w);
 void nino_window_show_error(NinoWindow *w, NinoTab *tab, const char *where, const char *text,
                             gboolean jump);
 void nino_window_kept(NinoWindow *w); // nino_window_kept_steps() came, maybe after the job's end
-void nino_window_log(NinoWindow *w, const char *line); // at the end of the log
+void nino_window_log(NinoWindow *w, nino_log_level level,
+                     const char *line); // at the end of the log
+void nino_window_log_init(GtkTextView *log);
 void nino_window_run_init(NinoWindow *w);
 void nino_window_run_dispose(NinoWindow *w);
 void nino_window_run_update(NinoWindow *w); // which actions make sense now, and the state action

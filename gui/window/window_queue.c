@@ -61,19 +61,25 @@ static void need_engine(NinoWindow *w)
         nino_engine_start(w->engine);
 }
 
+nino_job_options nino_window_job_options(gboolean is_anew)
+{
+    nino_job_options o = { NINO_JOB_OPTIONS_INIT,
+                           .preview = NINO_PREVIEW_NONE,
+                           .preview_every = (int) nino_prefs_number("preview-every"),
+                           .preview_share = nino_prefs_number("preview-percent") * 0.01,
+                           .no_profile = !nino_prefs_bool("embed-profile"),
+                           .no_metadata = !nino_prefs_bool("embed-workflow"),
+                           .is_anew = is_anew };
+    nino_precision_opt_find(nino_prefs_text("precision"), &o.precision);
+    if (!nino_prefs_bool("quiet"))
+        nino_preview_opt_find(nino_prefs_text("preview"), &o.preview);
+    return o;
+}
+
 void nino_window_queue_workflow(NinoWindow *w, NinoTab *tab, const char *text, gsize len,
                                 int position, gboolean is_anew, NinoQueuedFn fn, guint tag)
 {
-    nino_job_options options = { NINO_JOB_OPTIONS_INIT,
-                                 .preview = NINO_PREVIEW_NONE,
-                                 .preview_every = (int) nino_prefs_number("preview-every"),
-                                 .preview_share = nino_prefs_number("preview-percent") * 0.01,
-                                 .no_profile = !nino_prefs_bool("embed-profile"),
-                                 .no_metadata = !nino_prefs_bool("embed-workflow"),
-                                 .is_anew = is_anew };
-    nino_precision_opt_find(nino_prefs_text("precision"), &options.precision);
-    if (!nino_prefs_bool("quiet"))
-        nino_preview_opt_find(nino_prefs_text("preview"), &options.preview);
+    const nino_job_options options = nino_window_job_options(is_anew);
     const nino_control c = { NINO_CONTROL_INIT,     .cmd = NINO_CONTROL_QUEUE,
                              .position = position,  .workflow = text,
                              .workflow_bytes = len, .name = nino_tab_title(tab),
@@ -109,6 +115,7 @@ static void action_run(GSimpleAction *a, GVariant *parameter, gpointer user)
     for (int i = 0; i < n; i++) {
         if (!queue_once(w, tab, g_str_equal(name, "run") ? 0 : 1 + i))
             return;
+        nino_canvas_remember_values(nino_tab_canvas(tab));
         nino_tab_advance(tab);
     }
     nino_window_say(w, _("Queued"));

@@ -46,6 +46,7 @@ void nino_window_run_update(NinoWindow *w)
     nino_window_set_state_text(w, "worker", names[s]);
     nino_window_set_state_text(w, "state", state_now(w));
     gtk_label_set_text(w->device, nino_engine_device(w->engine));
+    nino_window_ahead_later(w);
 }
 
 // ---- the end of a job ---------------------------------------------------------------------------
@@ -221,14 +222,29 @@ static void on_engine_state(NinoEngine *engine, gpointer user)
     nino_window_run_update(w);
 }
 
-void nino_window_log(NinoWindow *w, const char *line)
+static const char *const level_tags[] = { "error", "warning", "info", "debug" };
+
+void nino_window_log_init(GtkTextView *log)
 {
+    static const int weights[] = { PANGO_WEIGHT_BOLD, PANGO_WEIGHT_BOLD, PANGO_WEIGHT_NORMAL,
+                                   PANGO_WEIGHT_LIGHT };
+    for (gsize i = 0; i < G_N_ELEMENTS(level_tags); i++)
+        gtk_text_buffer_create_tag(gtk_text_view_get_buffer(log), level_tags[i], "weight",
+                                   weights[i], NULL);
+}
+
+// "14:02:31  warning  the text"
+void nino_window_log(NinoWindow *w, nino_log_level level, const char *line)
+{
+    const char *const levels[] = { _("error"), _("warning"), _("info"), _("debug") };
     GtkTextBuffer *b = gtk_text_view_get_buffer(w->log);
     GtkTextIter at, cut;
+    g_autoptr(GDateTime) now = g_date_time_new_now_local();
+    g_autofree char *clock = g_date_time_format(now, "%H:%M:%S"),
+                    *text = g_strdup_printf("%s  %s  %s\n", clock, levels[level], line);
     gtk_widget_set_visible(w->log_empty, FALSE);
     gtk_text_buffer_get_end_iter(b, &at);
-    gtk_text_buffer_insert(b, &at, line, -1);
-    gtk_text_buffer_insert(b, &at, "\n", 1);
+    gtk_text_buffer_insert_with_tags_by_name(b, &at, text, -1, level_tags[level], NULL);
     const int extra = gtk_text_buffer_get_line_count(b) - MAX_LOG_LINES;
     if (extra > 0) {
         gtk_text_buffer_get_start_iter(b, &at);
@@ -237,10 +253,15 @@ void nino_window_log(NinoWindow *w, const char *line)
     }
 }
 
+// The worker says "warning: ..." itself, and in what stands before it which program speaks.
 static void on_window_run_log(NinoEngine *engine, const char *line, gpointer user)
 {
     (void) engine;
-    nino_window_log(user, line);
+    const nino_log_level level = strstr(line, "error: ")     ? NINO_LOG_ERROR
+                                 : strstr(line, "warning: ") ? NINO_LOG_WARN
+                                 : strstr(line, "debug: ")   ? NINO_LOG_DEBUG
+                                                             : NINO_LOG_INFO;
+    nino_window_log(user, level, line);
 }
 
 static void on_refused(NinoEngine *engine, const char *text, gpointer user)
@@ -465,6 +486,7 @@ void nino_window_run_init(NinoWindow *w)
 void nino_window_run_dispose(NinoWindow *w)
 {
     nino_window_events_dispose(w);
+    g_clear_handle_id(&w->ahead_timer, g_source_remove);
     g_cancellable_cancel(w->planning);
     g_clear_object(&w->planning);
     if (w->engine)

@@ -2,6 +2,7 @@
 #include "window/window_priv.h"
 
 #include "base/i18n.h"
+#include "base/chosen.h"
 #include "node/editors.h"
 #include "settings/prefs.h"
 
@@ -15,17 +16,16 @@ void nino_window_set_folders(NinoWindow *w, const char *models, const char *inpu
     nino_window_use_folders(w);
 }
 
-// Who has no models yet sees the examples with those of the demo.
-static void action_open_example(GSimpleAction *a, GVariant *parameter, gpointer user)
+// Who has no models yet sees an example with those of the demo, wherever it is opened from.
+void nino_window_need_demo(NinoWindow *w, const char *path)
 {
-    NinoWindow *w = user;
-    (void) a;
+    g_auto(GStrv) examples = nino_welcome_examples();
     g_autofree char *models = nino_welcome_demo("models"), *input = nino_welcome_demo("input");
-    if (!w->options.models && models && !g_file_test("models", G_FILE_TEST_IS_DIR)) {
-        nino_window_set_folders(w, models, input);
-        nino_engine_restart(w->engine);
-    }
-    gtk_widget_activate_action_variant(GTK_WIDGET(w), "win.open-path", parameter);
+    if (w->options.models || !models || g_file_test("models", G_FILE_TEST_IS_DIR) ||
+        !g_strv_contains((const char *const *) examples, path))
+        return;
+    nino_window_set_folders(w, models, input);
+    nino_engine_restart(w->engine);
 }
 
 static guint count_files(const char *folder, int deep)
@@ -70,10 +70,7 @@ static void use_comfyui(NinoWindow *w, const char *folder)
 
 static void on_comfyui(GtkNativeDialog *dialog, int response, gpointer user)
 {
-    g_autoptr(GFile) file = response == GTK_RESPONSE_ACCEPT
-                                ? gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog))
-                                : NULL;
-    g_autofree char *path = file ? g_file_get_path(file) : NULL;
+    g_autofree char *path = nino_chosen_path(dialog, response);
     if (path)
         use_comfyui(user, path);
     g_object_unref(dialog);
@@ -99,7 +96,6 @@ static void action_comfyui_at(GSimpleAction *a, GVariant *parameter, gpointer us
 void nino_window_start_init(NinoWindow *w)
 {
     static const GActionEntry actions[] = {
-        { .name = "open-example", .activate = action_open_example, .parameter_type = "s" },
         { .name = "comfyui", .activate = action_comfyui },
         { .name = "comfyui-at", .activate = action_comfyui_at, .parameter_type = "s" },
     };

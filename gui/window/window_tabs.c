@@ -118,6 +118,7 @@ static void on_checked(NinoTab *tab, gpointer user)
 {
     NinoWindow *w = user;
     g_object_set_data(G_OBJECT(tab), "run-state", NULL);
+    nino_bar_hide(w->bar, "edit"); // what was refused is not what is there now
     if (tab == nino_window_tab(w))
         nino_window_check(w);
 }

@@ -50,6 +50,10 @@ static void on_form_edit(gpointer user, const char *name, NinoEditKind kind, con
         nino_document_seal(doc);
         return;
     }
+    if (kind == NINO_EDIT_REFUSED) {
+        g_signal_emit(form, refused_signal, 0, text);
+        return;
+    }
     if (kind == NINO_EDIT_CONTROL)
         st = nino_document_set_control(doc, r->node, name, text, &err);
     else

@@ -2,7 +2,6 @@
 #include "workflow/node_pictures.h"
 
 #include <math.h>
-#include <ninodes/picture.h>
 
 #include "viewer/frames.h"
 #include "node/small_picture.h"
@@ -38,15 +37,8 @@ static void paths_free(gpointer p) { g_strfreev(p); }
 // The first frame of a file, not larger than a cell; NULL: it is no picture.
 static GdkTexture *load_cell(const char *path, int side)
 {
-    nino_picture p = { 0 };
-    if (nino_picture_load_frames(path, 1, &p, NULL))
-        return NULL;
-    const gsize n = (gsize) p.width * (gsize) p.height * 4;
-    g_autoptr(GBytes) pixels = g_bytes_new(p.rgba, n);
-    g_autoptr(GdkTexture) full =
-        gdk_memory_texture_new(p.width, p.height, GDK_MEMORY_R8G8B8A8, pixels, (gsize) p.width * 4);
-    nino_picture_release(&p);
-    return nino_frames_thumbnail(full, side);
+    g_autoptr(GdkTexture) full = nino_full_picture_load(path);
+    return full ? nino_frames_thumbnail(full, side) : NULL;
 }
 
 static void paint_cell(cairo_t *cr, GdkTexture *t, double x, double y)

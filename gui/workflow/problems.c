@@ -1,10 +1,10 @@
-// Rows are activated with Enter or a click; each is named for a screen reader by its severity, node
-// and message.
+// What is wrong with the workflow; rows are activated with Enter or a click.
 #include "workflow/problems.h"
 
 #include <string.h>
 
 #include "base/i18n.h"
+#include "workflow/problem_row.h"
 
 enum { MAX_SAME = 10, MAX_KINDS = 32 }; // rows about problems of one kind, as the command line has
 
@@ -12,7 +12,8 @@ struct _NinoProblems {
     GtkWidget parent;
     GtkWidget *box, *list, *none, *plan;
     guint n_errors;
-    NinoTab *tab; // while it is checked
+    NinoTab *tab;     // of the rows; only compared
+    GPtrArray *found; // of Problem
     struct {
         const char *code;
         nino_issue_severity severity;
@@ -64,34 +65,46 @@ static void problems_add_hidden(NinoProblems *p)
     }
 }
 
-static void problems_add_row(NinoProblems *p, const nino_issue *issue)
+typedef struct Problem {
+    nino_issue issue; // its texts are ours
+    char *place;      // as the row names it
+} Problem;
+
+static Problem *new_problem(const nino_issue *from, NinoTab *tab)
 {
-    const gboolean is_error = issue->severity == NINO_ISSUE_ERROR;
-    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
-    gtk_widget_add_css_class(line, "queue-row");
-    GtkWidget *icon = gtk_image_new_from_icon_name(is_error ? "dialog-error-symbolic"
-                                                            : "dialog-warning-symbolic");
-    gtk_box_append(GTK_BOX(line), icon);
-    g_autofree char *where = *issue->input ? g_strdup_printf("%s · %s", issue->node, issue->input)
-                                           : g_strdup(*issue->node ? issue->node : _("workflow"));
-    GtkWidget *place = gtk_label_new(where);
-    gtk_label_set_xalign(GTK_LABEL(place), 0);
-    gtk_label_set_width_chars(GTK_LABEL(place), 14);
-    gtk_label_set_ellipsize(GTK_LABEL(place), PANGO_ELLIPSIZE_END);
-    gtk_widget_add_css_class(place, "dim-label");
-    gtk_box_append(GTK_BOX(line), place);
-    GtkWidget *text = gtk_label_new(issue->message);
-    gtk_label_set_xalign(GTK_LABEL(text), 0);
-    gtk_label_set_wrap(GTK_LABEL(text), TRUE);
-    gtk_widget_set_hexpand(text, TRUE);
-    gtk_box_append(GTK_BOX(line), text);
-    GtkWidget *row = gtk_list_box_row_new();
-    gtk_list_box_row_set_child(GTK_LIST_BOX_ROW(row), line);
-    g_object_set_data_full(G_OBJECT(row), "node", g_strdup(issue->node), g_free);
-    g_autofree char *name = g_strdup_printf(
-        is_error ? _("Error, node %s: %s") : _("Warning, node %s: %s"), where, issue->message);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(row), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
-    gtk_list_box_append(GTK_LIST_BOX(p->list), row);
+    Problem *p = g_new0(Problem, 1);
+    nino_issue *i = &p->issue;
+    *i = *from;
+    p->place = nino_problem_place(from, tab);
+    i->node = g_strdup(from->node);
+    i->input = g_strdup(from->input);
+    i->message = g_strdup(from->message);
+    i->class_type = g_strdup(from->class_type);
+    return p;
+}
+
+static void problem_free(gpointer user)
+{
+    Problem *p = user;
+    g_free((char *) p->issue.node);
+    g_free((char *) p->issue.input);
+    g_free((char *) p->issue.message);
+    g_free((char *) p->issue.class_type);
+    g_free(p->place);
+    g_free(p);
+}
+
+static gboolean is_same(const GPtrArray *a, const GPtrArray *b)
+{
+    gboolean same = a->len == b->len;
+    for (guint k = 0; same && k < a->len; k++) {
+        const Problem *p = a->pdata[k], *q = b->pdata[k];
+        const nino_issue *x = &p->issue, *y = &q->issue;
+        same = x->severity == y->severity && g_str_equal(x->code, y->code) &&
+               g_str_equal(x->node, y->node) && g_str_equal(p->place, q->place) &&
+               g_str_equal(x->message, y->message) && g_str_equal(x->class_type, y->class_type);
+    }
+    return same;
 }
 
 static void on_problems_issue(void *priv, const nino_issue *issue)
@@ -105,8 +118,27 @@ static void on_problems_issue(void *priv, const nino_issue *issue)
                                     : g_strdup(issue->message);
         nino_canvas_add_issue(nino_tab_canvas(p->tab), issue->node, text);
     }
-    if (problems_is_shown(p, issue))
-        problems_add_row(p, issue);
+    g_ptr_array_add(p->found, new_problem(issue, p->tab));
+}
+
+// The rows stay where nothing changed: they are checked anew when the window becomes the active one, which is when one of
+// their buttons is being pressed.
+static void problems_show(NinoProblems *p, GPtrArray *before, NinoTab *tab_before)
+{
+    if (tab_before == p->tab && is_same(before, p->found))
+        return;
+    GtkWidget *child;
+    while ((child = gtk_widget_get_first_child(p->list)))
+        gtk_list_box_remove(GTK_LIST_BOX(p->list), child);
+    memset(p->kind, 0, sizeof(p->kind));
+    for (guint k = 0; k < p->found->len; k++) {
+        const Problem *one = p->found->pdata[k];
+        if (problems_is_shown(p, &one->issue))
+            gtk_list_box_append(
+                GTK_LIST_BOX(p->list),
+                nino_problem_row_new(&one->issue, p->tab, p->models ? *p->models : "models"));
+    }
+    problems_add_hidden(p);
 }
 
 void nino_problems_set_folders(NinoProblems *p, const char *const *models, const char *input)
@@ -127,23 +159,22 @@ static void problems_check(NinoProblems *p, nino_graph *g)
                                          .input_dir = p->input, .no_files = true } };
     nino_ctx *ctx = nino_ctx_create(&params, NULL); // NULL: files are not looked for
     nino_graph_check(g, ctx, on_problems_issue, p);
-    problems_add_hidden(p);
     nino_ctx_destroy(&ctx);
 }
 
 guint nino_problems_check(NinoProblems *p, NinoTab *tab)
 {
-    GtkWidget *child;
-    while ((child = gtk_widget_get_first_child(p->list)))
-        gtk_list_box_remove(GTK_LIST_BOX(p->list), child);
+    g_autoptr(GPtrArray) before = p->found;
+    NinoTab *tab_before = p->tab;
+    p->found = g_ptr_array_new_with_free_func(problem_free);
     p->n_errors = 0;
-    memset(p->kind, 0, sizeof(p->kind));
     nino_graph *g = tab ? nino_tab_graph(tab) : NULL;
     p->tab = tab;
     if (tab)
         nino_canvas_clear_issues(nino_tab_canvas(tab));
     if (g)
         problems_check(p, g);
+    problems_show(p, before, tab_before);
     const gboolean is_empty = !gtk_widget_get_first_child(p->list);
     gtk_widget_set_visible(p->none, is_empty);
     gtk_widget_set_visible(p->list, !is_empty);
@@ -180,6 +211,7 @@ static void problems_dispose(GObject *o)
     NinoProblems *p = NINO_PROBLEMS(o);
     g_clear_pointer(&p->models, g_strfreev);
     g_clear_pointer(&p->input, g_free);
+    g_clear_pointer(&p->found, g_ptr_array_unref);
     g_clear_pointer(&NINO_PROBLEMS(o)->box, gtk_widget_unparent);
     G_OBJECT_CLASS(nino_problems_parent_class)->dispose(o);
 }
@@ -196,6 +228,7 @@ static void nino_problems_class_init(NinoProblemsClass *klass)
 
 static void nino_problems_init(NinoProblems *p)
 {
+    p->found = g_ptr_array_new_with_free_func(problem_free);
     p->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     gtk_widget_set_parent(p->box, GTK_WIDGET(p));
     GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
@@ -223,6 +256,8 @@ static void nino_problems_init(NinoProblems *p)
     gtk_box_append(GTK_BOX(inner), p->list);
     GtkWidget *scroller = gtk_scrolled_window_new();
     gtk_widget_set_vexpand(scroller, TRUE);
+    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroller), GTK_POLICY_NEVER,
+                                   GTK_POLICY_AUTOMATIC);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroller), inner);
     gtk_box_append(GTK_BOX(p->box), bar);
     gtk_box_append(GTK_BOX(p->box), scroller);

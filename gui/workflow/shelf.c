@@ -162,6 +162,7 @@ static void on_shelf_row(GtkListBox *list, GtkListBoxRow *row, Shelf *s)
 static void on_shelf_enter(Shelf *s)
 {
     GtkListBoxRow *row;
+    on_shelf_search(s); // typed fast: the entry tells of a change a little later
     for (int i = 0; (row = gtk_list_box_get_row_at_index(GTK_LIST_BOX(s->list), i)); i++)
         if (gtk_widget_get_child_visible(GTK_WIDGET(row))) {
             on_shelf_row(NULL, row, s);

@@ -80,6 +80,14 @@ printed "gemm_rows  *96  *48  2.0 %"
 expect 0 "$N" tune -d ref --export "$tmp/t2.json" --json
 json_lines "$tmp/out" ok
 grep -q '"gemm_rows": {"value": 48' "$tmp/t2.json" || die "what was carried is not the same"
+expect 0 "$N" tune -d ref --keep gemm_pieces=8
+printed "gemm_rows  *[0-9]*  *48  2.0 %"
+printed "gemm_pieces  *[0-9]*  *8  kept by hand"
+expect 2 "$N" tune -d ref --keep gemm_pieces=7
+said "gemm_pieces: cannot be 7"
+expect 2 "$N" tune -d ref --keep pieces=8
+expect 2 "$N" tune -d ref --keep gemm_pieces
+said "takes NAME=VALUE"
 expect 0 "$N" tune -d ref --reset
 expect 4 "$N" tune -d ref --export "$tmp/t2.json" --quiet
 expect 1 "$N" tune -d ref --import data/tiny/decode.json

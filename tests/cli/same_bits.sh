@@ -6,6 +6,7 @@ D="--models data/demo/models --input data/demo/input --no-metadata -q"
 [ -f data/demo/models/checkpoints/demo_flux.safetensors ] || { echo "skip: the demo's models are not here"; exit 77; }
 W=data/workflows
 
+figure() { command -v python3 >/dev/null || return 0; PYTHONPATH=tests python3 tests/figure.py same_bits "$@"; }
 # same NAME WORKFLOW [VARIABLE=VALUE...] [OPTION...]: runs it so, and compares with the first run of WORKFLOW
 same() {
     what=$1 flow=$2
@@ -18,7 +19,7 @@ same() {
     rm -rf "$tmp/got"
     # shellcheck disable=SC2086
     expect 0 env $set_ "$N" run "$flow" $D --output "$tmp/got" "$@"
-    first=$tmp/first.$(basename "$flow")
+    first=$tmp/first.$key$(basename "$flow")
     if [ ! -d "$first" ]; then
         mv "$tmp/got" "$first"
     else
@@ -27,6 +28,7 @@ same() {
     fi
 }
 runs=0
+key= # of what differs by rounding: each has a first run of its own
 
 # with the latent, so that not even the last bit is lost in a picture
 sed '1s/.*/{"90": {"class_type": "SaveLatent", "inputs": {"samples": ["6", 0], "filename_prefix": "z"}},/' \
@@ -50,13 +52,42 @@ for flow in $flows; do
     same "a memory limit" "$flow" --mem-limit "$([ "$flow" = "$tmp/image.json" ] && echo 20MiB || echo 64MiB)"
     [ -z "$NINODES_TEST_LONG" ] || same "an empty cache of programs" "$flow" NINODES_CACHE_DIR="$tmp/cache" POCL_CACHE_DIR="$tmp/pocl"
 done
-echo "  $runs runs with the bits of the first"
 
-# other schedules
+# what makes another result, and says so: tiles that a memory limit asks for. Itself the same bits; off by rounding alone
+if [ -n "$NINODES_TEST_LONG" ] && command -v ffmpeg >/dev/null && command -v python3 >/dev/null; then
+    key=tiled.
+    for n in 1 3 8; do
+        same "$n threads and tiles" "$tmp/image.json" POCL_MAX_PTHREAD_COUNT="$n" --mem-limit 8MiB
+    done
+    same "tiles, watched and traced" "$tmp/image.json" --mem-limit 8MiB --trace "$tmp/trace.ninotrace" --preview latent2rgb
+    # shellcheck disable=SC2086
+    expect 0 "$N" run "$tmp/image.json" ${D% -q} --output "$tmp/said" --mem-limit 8MiB
+    said 'tiles: [0-9]'
+    for f in first.image.json first.tiled.image.json; do
+        ffmpeg -v error -i "$tmp/$f/"*.png -f rawvideo -pix_fmt rgb24 "$tmp/$f.rgb" </dev/null || die "no pixels of $f"
+    done
+    most=$(python3 -c 'import sys; print(max(abs(x - y) for x, y in zip(*(open(f, "rb").read() for f in sys.argv[1:]))))' \
+        "$tmp/first.image.json.rgb" "$tmp/first.tiled.image.json.rgb")
+    [ "$most" -le 2 ] || die "tiles change the picture by $most of 255"
+    figure "tiles that a memory limit asks for" "told, <= 2 of 255" "told, $most of 255"
+fi
+
+# other schedules: off by rounding, and each the same bits with any number of threads, watched or not, from an empty cache
 command -v python3 >/dev/null || exit 0
+nmse=
 for s in generic wmma; do
-    expect 0 env NINODES_SCHEDULE=$s "$N" run "$tmp/image.json" $D --output "$tmp/$s"
-    python3 - "$tmp/first.image.json" "$tmp/$s" <<'EOF' || die "schedule $s: not the same but for rounding"
+    key=$s.
+    same "schedule $s" "$tmp/image.json" NINODES_SCHEDULE=$s
+    if [ $s = generic ] || [ -n "$NINODES_TEST_LONG" ]; then
+        same "schedule $s with one thread" "$tmp/image.json" NINODES_SCHEDULE=$s POCL_MAX_PTHREAD_COUNT=1
+    fi
+    if [ -n "$NINODES_TEST_LONG" ]; then
+        same "schedule $s, watched and traced" "$tmp/image.json" NINODES_SCHEDULE=$s --trace "$tmp/trace.ninotrace" \
+            --preview latent2rgb --preview-every 1
+        same "schedule $s from an empty cache" "$tmp/image.json" NINODES_SCHEDULE=$s NINODES_CACHE_DIR="$tmp/cache.$s"
+        same "schedule $s with a memory limit" "$tmp/image.json" NINODES_SCHEDULE=$s --mem-limit 24MiB
+    fi
+    nmse="$nmse${nmse:+, }$s $(python3 - "$tmp/first.image.json" "$tmp/first.$key"image.json <<'EOF'
 import json, struct, sys, glob
 
 def latent(folder):
@@ -67,8 +98,10 @@ def latent(folder):
 
 a, b = latent(sys.argv[1]), latent(sys.argv[2])
 nmse = sum((x - y) ** 2 for x, y in zip(a, b)) / sum(x * x for x in a)
-print("  %s: nmse %.1e" % (sys.argv[2].rsplit("/", 1)[1], nmse))
+print("%.1e" % nmse)
 sys.exit(not 0 < nmse < 1e-6)
 EOF
-    grep nmse "$tmp/out" || true
+)" || die "schedule $s: not the same but for rounding"
 done
+figure "runs with the bits of the first" all "$runs of $runs, of $(echo $flows | wc -w) workflows and 3 schedules"
+figure "schedules against each other" "NMSE < 1e-6" "$nmse"

@@ -81,6 +81,7 @@ static void test_request(const char *text, size_t len)
     } else {
         CHECK(r.c.cmd < NINO_CONTROL_COUNT && r.c.position >= 0);
         nino_request_write(&a, r.id, &r.c);
+        CHECK(!a.failed);
         CHECK_OK(nino_request_parse(a.data, a.len, &again, &err), err);
         nino_request_write(&b, again.id, &again.c);
         CHECK(a.len == b.len && !memcmp(a.data, b.data, a.len));
@@ -103,6 +104,7 @@ static void test_queue(const char *text, size_t len)
         return;
     }
     nino_queue_write(&a, &v->q);
+    CHECK(!a.failed);
     again = nino_queue_view_parse(a.data, a.len, &err);
     CHECK_OK(again ? NINO_OK : err.code, err);
     nino_queue_write(&b, &again->q);

@@ -78,6 +78,7 @@ static bool edit(nino_document *d, int round)
     const int n = nino_document_n_nodes(d);
     const nino_doc_node *first = n ? nino_document_node(d, round % n) : NULL;
     char *id = strdup(first ? first->id : "1");
+    CHECK(id);
     const char *ids[] = { id };
     nino_error e = { 0 };
     char made[32];

@@ -56,6 +56,7 @@ static void use(const nino_expr_value *v)
 static nino_status eval(const char *text, nino_arena *a, nino_expr_value *out, nino_error *err)
 {
     nino_expr_value items[] = { nino_expr_int(a, 7), nino_expr_float(2.5), nino_expr_bool(true) };
+    CHECK(items[0].i); // an entry of a list is its maker's to check
     const nino_expr_var vars[] = {
         { "a", items[0] },
         { "b", items[1] },

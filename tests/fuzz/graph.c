@@ -222,6 +222,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     const char *back = nino_graph_json(g, &len);
+    CHECK(len > 0);
     const bool same = len == size && !memcmp(back, data, size);
     CHECK((size > 8 && !data[7]) || same || g->ui);
     if (!same && g->ui) // put right: what is written now is read as it is

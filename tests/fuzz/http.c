@@ -165,6 +165,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const char *said;
         size_t len;
         bool is_text, is_over;
+        CHECK(c);
         nino_serve_hear(c, at, strlen(at));
         while (nino_serve_next(c, &said, &len, &is_text, &is_over))
             CHECK(len > 0);

@@ -99,6 +99,7 @@ static void check_edit(nino_json_doc *doc, const nino_json_limits *lim, const ch
     nino_error err;
     CHECK_OK(nino_json_set(doc, doc->root, key, " [1, {\"x\": null}] ", &err), err);
     nino_json_write(&out, doc, doc->root);
+    CHECK(!out.failed);
     CHECK_OK(nino_json_parse(out.data, out.len, "edited", lim, &again, &err), err);
     CHECK(nino_json_at(nino_json_get(again->root, key), 1));
     nino_json_write(&a, NULL, doc->root);
@@ -133,6 +134,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     nino_json_write(&same, doc, doc->root);
     CHECK(same.len == size && !memcmp(same.data, data, size));
     nino_json_write(&anew, NULL, doc->root);
+    CHECK(!anew.failed);
     CHECK_OK(nino_json_parse(anew.data, anew.len, "anew", &loose, &again, &err), err);
     nino_json_write(&twice, NULL, again->root);
     CHECK(twice.len == anew.len && !memcmp(twice.data, anew.data, anew.len));

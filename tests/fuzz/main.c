@@ -1,19 +1,25 @@
 // Driver of the fuzz targets without a fuzzing engine: replays files, or mutates the target's own
 // seeds. Every run tries the same inputs, so a failure is repeated with `NAME -n NUMBER`.
 //
-//     NAME             what ever failed (tests/data/fuzz/NAME), then 20 000 mutated inputs,
-//                      1 000 000 with NINODES_TEST_LONG=1
+//     NAME             what ever failed (tests/data/fuzz/NAME), the corpus, corpus and seeds
+//                      while memory runs out, then 20 000 mutated inputs, 1 000 000 with
+//                      NINODES_TEST_LONG=1; NINODES_TEST_SHORTAGES=N: allocations that fail
 //     NAME -n NUMBER   that one of them only; -o FILE also writes it out
 //     NAME FILE...     these inputs
-//     NAME -w DIR      writes the seeds to DIR, as SEED-0 and so on, the words to DIR.dict and
+//     NAME -p FILE DIR makes the file of a corpus (tests/fuzz/corpus.h) of the inputs in DIR
+//     NAME -w DIR      writes seeds and corpus to DIR, as SEED-0 and so on, the words to DIR.dict and
 //                      the longest length to DIR.len: what an engine begins with
+#include "tests/fuzz/corpus.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/shortage.h"
 #include "tests/test.h"
 
-#include <dirent.h>
 #include <signal.h>
+#include <stdbool.h>
 
 enum { SHORT_RUNS = 20000, LONG_RUNS = 1000000, MAX_SEEDS = 64, SECONDS_PER_INPUT = 30 };
+enum { SHORTAGES = 400 }; // of all inputs together, in the short form
+enum { KEPT = 16 };       // allocations that a target may keep from one input to the next
 
 typedef struct input {
     uint8_t *data;
@@ -22,7 +28,8 @@ typedef struct input {
 
 static input seeds[MAX_SEEDS];
 static unsigned seed_count, word_count;
-static char current[320]; // says which input is being tried, "" for none
+static long first_live = -1; // allocations that there were after the first input
+static char current[320];    // says which input is being tried, "" for none
 
 // ---- saying which input it was ----------------------------------------------------------------
 
@@ -170,6 +177,9 @@ static void run_one(const uint8_t *data, size_t len)
     alarm(SECONDS_PER_INPUT);
     CHECK(LLVMFuzzerTestOneInput(exact, len) == 0);
     alarm(0);
+    if (first_live < 0)
+        first_live = shortage_live();
+    CHECK(shortage_live() <= first_live + KEPT);
     free(exact);
 }
 
@@ -210,14 +220,23 @@ static void write_word(FILE *f, const char *word)
     fputs("\"\n", f);
 }
 
-static void write_corpus(const char *dir)
+static void write_input(const char *dir, unsigned number, const uint8_t *data, size_t len)
 {
     char path[512];
-    for (unsigned i = 0; i < seed_count; i++) {
-        snprintf(path, sizeof(path), "%s/seed-%u", dir, i);
-        FILE *f = fopen(path, "wb");
-        CHECK(f && fwrite(seeds[i].data, 1, seeds[i].len, f) == seeds[i].len && !fclose(f));
-    }
+    snprintf(path, sizeof(path), "%s/seed-%u", dir, number);
+    FILE *f = fopen(path, "wb");
+    CHECK(f && fwrite(data, 1, len, f) == len && !fclose(f));
+}
+
+static void write_corpus(const char *dir, const uint8_t *at, size_t left)
+{
+    char path[512];
+    size_t len = 0;
+    unsigned n = 0;
+    for (; n < seed_count; n++)
+        write_input(dir, n, seeds[n].data, seeds[n].len);
+    for (const uint8_t *p; (p = corpus_next(&at, &left, &len)) != NULL; n++)
+        write_input(dir, n, p, len);
     snprintf(path, sizeof(path), "%s.len", dir);
     FILE *f = fopen(path, "w");
     CHECK(f && fprintf(f, "%zu\n", fuzz_max_len) > 0 && !fclose(f));
@@ -246,33 +265,82 @@ static void load_seeds(uint8_t *buf)
         word_count++;
 }
 
+static void run_corpus(const uint8_t *at, size_t left)
+{
+    size_t len = 0;
+    unsigned n = 0;
+    for (const uint8_t *p; (p = corpus_next(&at, &left, &len)) != NULL; n++) {
+        snprintf(current, sizeof(current), "failed at input %u of the corpus\n", n);
+        run_one(p, len);
+    }
+    current[0] = 0;
+}
+
+// Seeds and corpus with allocations failing (tests/fuzz/shortage.c).
+static void run_short_of_memory(const uint8_t *at, size_t left, long most)
+{
+    long n = 0, refused = 0, count = (long) seed_count;
+    size_t len = 0, rest = left;
+    for (const uint8_t *p = at; corpus_next(&p, &rest, &len); count++) {
+    }
+    for (long i = 0; i < count; i++) {
+        const uint8_t *p = i < (long) seed_count ? seeds[i].data : corpus_next(&at, &left, &len);
+        snprintf(current, sizeof(current), "failed at input %ld, short of memory\n", i);
+        n += shortage_try(LLVMFuzzerTestOneInput, p, i < (long) seed_count ? seeds[i].len : len,
+                          most / count + 1, i, &refused);
+    }
+    current[0] = 0;
+    first_live = -1; // tries that ended early have left some
+    printf("  %ld allocations failed, %ld times it could not go on\n", n, refused);
+}
+
 int main(int argc, char **argv)
 {
-    const char *out = NULL, *corpus = NULL;
+    const char *out = NULL, *corpus = NULL, *packed = NULL;
     long only = -1;
     int opt;
     input in = { malloc(fuzz_max_len), 0 };
     CHECK(in.data);
-    while ((opt = getopt(argc, argv, "n:o:w:")) != -1) {
+    while ((opt = getopt(argc, argv, "n:o:p:w:")) != -1) {
         CHECK(opt != '?');
         if (opt == 'n')
             only = atol(optarg);
         else if (opt == 'w')
             corpus = optarg;
+        else if (opt == 'p')
+            packed = optarg;
         else
             out = optarg;
     }
     watch();
+    if (packed) {
+        CHECK(optind + 1 == argc);
+        corpus_write(packed, argv[optind]);
+        free(in.data);
+        return 0;
+    }
     for (int i = optind; i < argc; i++)
         run_file(argv[i], in.data);
     if (optind < argc)
         return 0;
     load_seeds(in.data);
+    const char *slash = strrchr(argv[0], '/');
+    char path[128];
+    size_t n_found = 0;
+    snprintf(path, sizeof(path), "tests/data/corpus/%s", slash ? slash + 1 : argv[0]);
+    uint8_t *found = corpus_read(path, &n_found);
     if (corpus)
-        write_corpus(corpus);
-    else if (only < 0)
-        run_kept(argv[0], in.data);
+        write_corpus(corpus, found, n_found);
     const char *long_run = getenv("NINODES_TEST_LONG");
+    if (!corpus && only < 0) {
+        const char *most = getenv("NINODES_TEST_SHORTAGES");
+        run_kept(argv[0], in.data);
+        run_corpus(found, n_found);
+        run_short_of_memory(found, n_found,
+                            most && *most           ? atol(most)
+                            : long_run && *long_run ? LONG_RUNS
+                                                    : SHORTAGES);
+    }
     const long first = only >= 0 ? only : 0, end = only >= 0               ? only + 1
                                                    : long_run && *long_run ? LONG_RUNS
                                                                            : SHORT_RUNS;
@@ -288,6 +356,7 @@ int main(int argc, char **argv)
     current[0] = 0;
     for (unsigned i = 0; i < seed_count; i++)
         free(seeds[i].data);
+    free(found);
     free(in.data);
     return 0;
 }

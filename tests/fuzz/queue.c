@@ -73,12 +73,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_file("queue.json", data, n);
     fuzz_file("job-1.json", end ? end + 1 : data, end ? size - n - 1 : size);
     fuzz_file("job-2.json", end ? end + 1 : data, end ? size - n - 1 : size);
-    load_and_save(false);
-    load_and_save(true);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; i++) { // of the last input
         char path[160];
         snprintf(path, sizeof(path), "%s/%s.damaged", fuzz_folder(), aside[i]);
         unlink(path);
     }
+    load_and_save(false);
+    load_and_save(true);
     return 0;
 }

@@ -1,7 +1,7 @@
 # Functions for the scripts that drive the app. Source it first: it re-starts the script inside a display of its own and sets
 # root, work (a folder that goes away), B. start ARGS... starts the app, its log is $SHOTS/app.log.
 set -eu
-here=$(cd "$(dirname "$0")" && pwd)
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
 B=${B:-build}
 case $B in /*) ;; *) B=$root/$B ;; esac
@@ -39,6 +39,18 @@ quit() {
     app_do quit
     until_ok 15 gone || die "the app did not quit"
 }
+# drop X Y FILE...: drags files from another window to a place of the screen.
+drop() {
+    local x=$1 y=$2 source id step; shift 2
+    "$B/tests/gui/program/drop_source" "$@" >>"$SHOTS/drop.log" 2>&1 &
+    source=$!
+    id=$(timeout 60 xdotool search --sync --onlyvisible --name '^drop source$' | tail -1)
+    xdotool windowmove --sync "$id" 1295 60; sleep 0.3
+    xdotool mousemove 1340 100; sleep 0.1; xdotool mousedown 1
+    for step in 1330 1310 1250 1000 700 "$((x + 20))" "$x"; do xdotool mousemove "$step" "$y"; sleep 0.08; done
+    sleep 0.3; xdotool mouseup 1; sleep 0.3
+    kill "$source"; wait "$source" 2>/dev/null || true
+}
 gone() { ! kill -0 $app_pid 2>/dev/null; }
 # sample_workflow SIDE STEPS: $work/sample.json, a sampling of the demo without a decode, seconds on any processor
 sample_workflow() {
@@ -51,3 +63,19 @@ sample_workflow() {
  "5": {"class_type": "SaveLatent", "inputs": {"samples": ["4", 0], "filename_prefix": "sampled"}}}
 END
 }
+# What people do: the pointer pressed on a thing, keys, text. A story of them counts what it needs in $acts.
+acts=0
+need_people() {
+    [ -x "$B/tests/gui/program/atclick" ] || { echo "skip: tests/gui/program/atclick was not built"; exit 77; }
+    command -v xdotool >/dev/null || { echo "skip: xdotool is not installed"; exit 77; }
+}
+need_bus() { ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || { echo "skip: no accessibility bus"; quit; exit 77; }; }
+press() { # ROLE NAME [BUTTON]
+    local x y
+    read -r x y <<<"$(at "$1" "$2" point)"
+    [ -n "${y:-}" ] || die "there is no $1 “$2” to press"
+    xdotool mousemove "$x" "$y" click "${3:-1}"
+    acts=$((acts + 1))
+}
+keys() { xdotool key --delay 20 "$@"; acts=$((acts + 1)); }
+text() { xdotool type --delay 20 -- "$1"; }

@@ -28,29 +28,18 @@ trap '' XFSZ # a limit for files is to end no app below
 start --models "$root/data/tiny/models" --input "$root/data/tiny/input" --output "$work/out"
 ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || { echo "skip: no accessibility bus"; quit; exit 77; }
 
-# drop FILE...: drags them from another window onto the canvas.
-drop() {
-    "$B/tests/gui/program/drop_source" "$@" >>"$SHOTS/drop.log" 2>&1 &
-    local source=$! id x
-    id=$(timeout 60 xdotool search --sync --onlyvisible --name '^drop source$' | tail -1)
-    xdotool windowmove --sync "$id" 1295 60; sleep 0.5
-    xdotool mousemove 1340 100; sleep 0.2; xdotool mousedown 1
-    for x in 1330 1320 1310 1250 1000 700 500 420; do xdotool mousemove "$x" 420; sleep 0.15; done
-    sleep 0.5; xdotool mouseup 1; sleep 0.5
-    kill "$source"; wait "$source" 2>/dev/null || true
-}
 shows() { at tab "$(basename "$1")*" wait; }
 holds_all() { # the graph in front is the one of that run
     win_do export-api-to "$work/front.json"
     until_ok 20 grep -q '"SaveAnimatedWEBP"' "$work/front.json" && grep -q '"prefix": "latent"\|"filename_prefix": *"latent"' "$work/front.json"
     rm -f "$work/front.json"
 }
-drop "$(made still)"
+drop 420 420 "$(made still)"
 shows "$(made still)" || die "a dropped picture is not opened"
 wait_state ready 30; holds_all || die "the picture's workflow is another one"
 kinds="moving web latent clip vp9"
 [ ! -e "$work/made/sound.flac" ] || kinds+=" sound"
-drop $(for k in $kinds; do made $k; done) # several at once: a tab each
+drop 420 420 $(for k in $kinds; do made $k; done) # several at once: a tab each
 for k in $kinds; do
     shows "$(made $k)" || die "a dropped file of kind $k is not opened"
     win_do open-path "$(made $k)"; wait_state ready 30 # to the front
@@ -58,7 +47,7 @@ for k in $kinds; do
 done
 shot dropped
 printf 'no picture' >"$work/broken.png"
-drop "$work/broken.png"
+drop 420 420 "$work/broken.png"
 at '*' '*broken.png*' wait || die "no message about a dropped file that holds nothing"
 
 # Recent files: the last one first, none twice; one that is gone says so and leaves the list.

@@ -12,7 +12,7 @@ ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || { echo "skip: no accessibili
 wait_state invalid 30
 enabled run && die "a workflow whose model is missing can be run"
 win_do panel problems
-at '*' 'Error, node 2 · vae_name: *is not in*' wait || die "a missing model is not listed"
+at '*' 'Error, node 2 Load VAE · vae_name: *is not in*' wait || die "a missing model is not listed"
 at '*' '*, node 2, cannot run*' wait || die "the node with the missing model is not marked"
 win_do plan
 at '*' 'First solve what is listed below' wait || die "a plan is made of a workflow that cannot run"
@@ -30,7 +30,7 @@ printf '{"1":{"class_type":"EmptyLatentImage","inputs":{"width":7,"height":64,"b
  "2":{"class_type":"SaveLatent","inputs":{"samples":["1",0],"filename_prefix":"x"}}}' >"$work/range.json"
 win_do open-path "$work/range.json"
 wait_state invalid 10
-at '*' 'Error, node 1 · width: *' wait || die "a value out of range is not listed"
+at '*' 'Error, node 1 * · width: *' wait || die "a value out of range is not listed"
 at '*' '*, node 1, cannot run*' wait || die "the node with the value is not marked"
 win_do canvas-select-all; win_do canvas-subgraph
 at '*' 'New Subgraph, node *, cannot run*' wait || die "the subgraph around the node is not marked"
@@ -49,8 +49,8 @@ sep='{'
 win_do open-path "$work/many.json"
 wait_state invalid 10
 at '*' 'and 20 more errors of this kind (range)' wait || die "thirty problems of a kind are not counted together"
-at '*' 'Error, node 10 · width: *' wait || die "the tenth problem is not listed"
-ATCLICK_SECONDS=1 at '*' 'Error, node 11 · width: *' wait 2>/dev/null && die "the eleventh problem of a kind is listed"
+at '*' 'Error, node 10 * · width: *' wait || die "the tenth problem is not listed"
+ATCLICK_SECONDS=1 at '*' 'Error, node 11 * · width: *' wait 2>/dev/null && die "the eleventh problem of a kind is listed"
 at '*' '*, node 30, cannot run*' wait || die "the last node with a problem is not marked"
 shot many
 app_do quit

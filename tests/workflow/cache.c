@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "core/file/latent_file.h"
+#include "core/run/execute.h"
 #include "tests/flow.h"
 #include "tests/flow_vae.h"
 
@@ -47,8 +48,29 @@ static void make_files(void)
     nino_array_unref(&z);
 }
 
+// What a run would do is told before it, and is what it does.
+static void check_ahead(nino_ctx *ctx, nino_graph *g, const char *ran)
+{
+    nino_error err = { 0 };
+    nino_buf told = { 0 };
+    CHECK_OK(nino_run_ahead(ctx, g, NULL, &told, &err), err);
+    nino_buf_addc(&told, 0);
+    CHECK(!told.failed);
+    for (const char *at = ran; *at; at = strchr(at, '|') + 1) {
+        char line[40];
+        const bool is_kept = strcspn(at, "(") < strcspn(at, "|");
+        snprintf(line, sizeof(line), "%s %.*s\n", is_kept ? "kept" : "run", (int) strcspn(at, " "),
+                 at);
+        if (!strstr(told.data, line))
+            printf("told:\n%sbut not %s", told.data, line);
+        CHECK(strstr(told.data, line));
+    }
+    nino_buf_release(&told);
+}
+
 static flow_result run(nino_ctx *ctx, nino_graph *g, const char *want)
 {
+    check_ahead(ctx, g, want);
     const flow_result r = flow_run(ctx, g, NULL);
     CHECK_OK(r.st, r.err);
     CHECK_STR(r.ran, want);

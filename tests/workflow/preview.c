@@ -25,7 +25,8 @@ static void test_map(void)
     for (int i = 0; i < 120; i++)
         x0[i] = (float) sin(i * 0.7) * 3;
     CHECK_OK(nino_preview_rgb(f, x0, &shape, &out, &err), err);
-    CHECK(out->shape.rank == 4 && out->shape.dim[1] == 3 && out->shape.dim[2] == 5);
+    CHECK(out->shape.rank == 4 && out->shape.dim[0] == 1); // the first of the batch
+    CHECK(out->shape.dim[1] == 3 && out->shape.dim[2] == 5);
     for (int i = 0; i < 15; i++)
         for (int k = 0; k < 3; k++) {
             double v = (double) f->rgb_bias[k];

@@ -74,6 +74,14 @@ typedef struct nino_compare {
 NINO_API nino_status nino_compare_runs(const nino_history *a, const nino_history *b,
                                        nino_compare *out, nino_error *err);
 NINO_API void nino_compare_release(nino_compare *c);
+// Where a node is in both: index of its first span in the newest run (nino_history_spans()); -1: it has none.
+typedef struct nino_compare_pair {
+    int32_t a, b;
+} nino_compare_pair;
+// Fills up to max pairs, one for each NODE row of nino_compare_runs() and in that order, and returns how
+// many there are; 0: none, or out of memory.
+NINO_API size_t nino_compare_pairs(const nino_history *a, const nino_history *b,
+                                   nino_compare_pair *out, size_t max);
 // Name of a kind: "run", "node", "steps", "kernel". Never NULL.
 NINO_API const char *nino_compare_kind_name(nino_compare_kind k);
 

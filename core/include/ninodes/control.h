@@ -42,6 +42,10 @@ typedef enum nino_control_cmd {
     NINO_CONTROL_TRIM,
     // Ends the worker. What runs and waits is there again at the next start.
     NINO_CONTROL_SHUTDOWN,
+    // What of a workflow would run if it ran now: workflow, options. The reply's text has a line for
+    // each node: "run ID", "kept ID" (its result is there, or what uses it has one), "late ID" (only
+    // the run can tell). Kind "busy": a job is running.
+    NINO_CONTROL_AHEAD,
     NINO_CONTROL_COUNT
 } nino_control_cmd;
 

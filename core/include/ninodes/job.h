@@ -182,6 +182,8 @@ typedef struct nino_scheme_info {
     char loss[64];
     // Why it is done so.
     char why[160];
+    // The rate at which weights come in was measured on this device and folder of models, not assumed.
+    bool is_load_measured;
 } nino_scheme_info;
 NINO_API nino_status nino_scheme_get(const nino_scheme *scheme, nino_scheme_info *out,
                                      nino_error *err);

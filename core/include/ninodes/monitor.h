@@ -174,7 +174,8 @@ typedef struct nino_event {
         struct {
             // From start to end.
             uint64_t dur_ns;
-            // Microseconds from being queued, and from being submitted, to the start.
+            // Microseconds from being queued, and from being submitted, to the start. Of weights that
+            // come in (TRANSFER "load") queued_us is the part of dur_ns that they were waited for.
             uint32_t queued_us;
             uint32_t submitted_us;
             // Arithmetic of this launch, as the op table counts it; of Winograd's products their

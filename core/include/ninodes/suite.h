@@ -34,7 +34,7 @@ typedef struct nino_suite_run {
     uint64_t peak_bytes, kernels, blocks, reused, cached, tiles, chunks;
     double share_16;
     uint64_t load_bytes, ahead_bytes, late_bytes, cold_bytes;
-    // Seconds in which weights were brought in, and of those the share of weights with bytes that were not there yet.
+    // Seconds in which weights were brought in, and of those what reading them waited for the disk.
     double load_s, stall_s;
     // Pictures against the baseline's of the same seed: mean square error by mean square; PSNR in dB, infinite where
     // they are equal; largest difference in 1/255. NaN: there is nothing to compare.

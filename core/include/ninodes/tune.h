@@ -55,6 +55,12 @@ NINO_API nino_status nino_tuning_load(const char *cache_dir, const nino_device_i
 // Forgets it; the standard holds again. Nothing to forget is no error.
 NINO_API nino_status nino_tuning_reset(const char *cache_dir, const nino_device_info *d,
                                        nino_error *err);
+// Keeps one value that a sweep found (nino_replay()) for device d, beside those of other names that were
+// found before. Of choice count name, value and gains; gains that are not known are 0. NINO_ERR_UNKNOWN:
+// nothing of that name is tuned; NINO_ERR_ARG: it cannot have that value.
+NINO_API nino_status nino_tuning_keep(const char *cache_dir, const nino_device_info *d,
+                                      const nino_tune_choice *choice, nino_tuning_info *out,
+                                      nino_error *err);
 // The same to and from a file of the user. Reading keeps it for device d; the file must be of a
 // device of that name.
 NINO_API nino_status nino_tuning_export(const char *path, const nino_tuning_info *t,

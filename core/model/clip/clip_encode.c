@@ -215,7 +215,9 @@ static nino_status clip_encode_run(const encoding *x, const task *t, const nino_
     };
     nino_scope_begin(s, NINO_EV_STAGE, nino_encoder_names[t->e->id], (uint32_t) seen.n_chunks,
                      (uint32_t) seen.chunk_len);
+    const nino_precision before = nino_encoder_set_precision(s, nino_shape_count(&rows->shape));
     const nino_encoder_out out = t->e->forward(s, t->e, &in);
+    nino_stream_set_precision(s, before);
     nino_scope_end(s);
     if (hidden)
         *hidden = nino_download(s, out.hidden, NINO_F32);
@@ -469,13 +471,6 @@ static nino_status encode_all(encoding *x, const nino_clip_text *text, nino_cond
     return st;
 }
 
-// Text encoders have a rule of their own for mixed precision, in 16 bits: the sums along their layers,
-// which are too large for fp16, are fp32 (core/model/text_block.c).
-static nino_precision precision_of_text(nino_precision p)
-{
-    return p == NINO_PREC_MIXED ? NINO_PREC_F16 : p == NINO_PREC_MIXED_BF16 ? NINO_PREC_BF16 : p;
-}
-
 nino_status nino_clip_encode(nino_stream *s, const nino_clip *c, const nino_clip_text *text,
                              nino_cond **out, nino_error *err)
 {
@@ -485,7 +480,6 @@ nino_status nino_clip_encode(nino_stream *s, const nino_clip *c, const nino_clip
     if (!cond)
         return nino_fail(err, NINO_ERR_NOMEM, c->name, "out of memory");
     const nino_precision before = nino_stream_asked_precision(s);
-    nino_stream_set_precision(s, precision_of_text(nino_stream_precision(s)));
     nino_status st = encode_all(&(encoding){ .s = s, .c = c, .err = err }, text, &cond->entry[0]);
     const nino_precision precision = nino_stream_precision(s);
     if (st == NINO_ERR_RANGE && !strcmp(err->kind, "nan") && precision != NINO_PREC_F32) {

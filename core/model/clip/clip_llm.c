@@ -217,8 +217,11 @@ static nino_status look(const reading *x, const nino_array *picture, seen *out)
     const int64_t *dim = picture->shape.dim;
     if (!nino_vision_grid_make(&out->grid, dim[1], dim[2]))
         return nino_fail(x->err, NINO_ERR_NOMEM, x->c->name, "out of memory");
+    const int64_t patches = (int64_t) out->grid.rows * out->grid.cols * 4; // of a cell
+    const nino_precision before = nino_encoder_set_precision(x->s, patches * net->vision->width);
     const nino_status st =
         nino_vision_see(x->s, net->vision, &out->grid, picture, &out->rows, x->err);
+    nino_stream_set_precision(x->s, before);
     return st || out->rows ? st : nino_fail(x->err, NINO_ERR_NOMEM, x->c->name, "out of memory");
 }
 
@@ -332,7 +335,10 @@ static nino_status clip_llm_run(const reading *x, const nino_llm_place *places, 
         in.attend = attend;
         in.place = places;
         nino_scope_begin(x->s, NINO_EV_STAGE, in.stage, 1, (uint32_t) p->chunk_len);
+        const nino_precision before =
+            nino_encoder_set_precision(x->s, nino_shape_count(&rows->shape));
         nino_tensor *t = nino_llm_run(x->s, net, &in);
+        nino_stream_set_precision(x->s, before);
         nino_scope_end(x->s);
         *states = nino_download(x->s, t, NINO_F32);
         st = nino_stream_status(x->s, x->err);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/op/mixed.h"
 
 const char *const nino_encoder_names[NINO_ENC_COUNT] = {
     "clip_l", "clip_g", "clip_h", "t5", "umt5", "qwen3", "mistral3", "qwen25_vl"
@@ -182,6 +183,15 @@ nino_status nino_encoder_embed(const nino_encoder *e, const nino_prompt *p, bool
         nino_array_unref(&x);
     *out = x;
     return st;
+}
+
+nino_precision nino_encoder_set_precision(nino_stream *s, int64_t values)
+{
+    const nino_precision before = nino_stream_asked_precision(s), now = nino_stream_precision(s);
+    const nino_precision whole = nino_mixed_whole(now, values);
+    if (whole != now)
+        nino_stream_set_precision(s, whole);
+    return before;
 }
 
 nino_status nino_encoder_check_finite(const nino_clip *c, const nino_stream *s, const nino_array *a,

@@ -59,6 +59,10 @@ void nino_encoder_destroy(nino_encoder **e); // NULL-safe
 // [n_chunks,chunk_len,width]. is_plan: zeros, nothing is read.
 nino_status nino_encoder_embed(const nino_encoder *e, const nino_prompt *p, bool is_plan,
                                nino_array **out, nino_error *err);
+// Text encoders have a rule of their own in 16 bits: the sums along their layers, which are too large
+// for fp16, are fp32 (core/model/text_block.c). In mixed precision the whole network is fp32, or that, by
+// the values of a state. Returns what was asked for before.
+nino_precision nino_encoder_set_precision(nino_stream *s, int64_t values);
 // Opens e->tok unless it is: a tensor of the encoder's file, then what a GGUF file says of it, then
 // the folders. A language model's tokenizer must be that of the model.
 nino_status nino_encoder_open_tokenizer(const nino_clip *c, nino_encoder *e, nino_error *err);

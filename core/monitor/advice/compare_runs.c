@@ -307,6 +307,34 @@ nino_status nino_compare_runs(const nino_history *ha, const nino_history *hb, ni
     return NINO_OK;
 }
 
+size_t nino_compare_pairs(const nino_history *ha, const nino_history *hb, nino_compare_pair *out,
+                          size_t max)
+{
+    const bool is_flat = compare_runs_has_nodes(ha) != compare_runs_has_nodes(hb);
+    compare_recording *r = calloc(2, sizeof(*r));
+    size_t n = 0;
+    if (!r)
+        return 0;
+    compare_recording_read(ha, is_flat, &r[0]);
+    compare_recording_read(hb, is_flat, &r[1]);
+    compare_side *a = &r[0].run[0], *b = &r[1].run[0];
+    if (!r[0].failed && !r[1].failed) {
+        align(a, b);
+        for (size_t i = 0; i < a->n_nodes; i++, n++)
+            if (n < max)
+                out[n] = (nino_compare_pair){ a->node[i].span, a->node[i].other >= 0
+                                                                   ? b->node[a->node[i].other].span
+                                                                   : -1 };
+        for (size_t k = 0; k < b->n_nodes; k++)
+            if (b->node[k].other < 0 && n++ < max)
+                out[n - 1] = (nino_compare_pair){ -1, b->node[k].span };
+    }
+    compare_recording_release(&r[0]);
+    compare_recording_release(&r[1]);
+    free(r);
+    return n;
+}
+
 void nino_compare_release(nino_compare *c)
 {
     if (!c)

@@ -103,7 +103,7 @@ static void collect_nodes(compare_side *s)
                 return;
             }
             at = (int32_t) s->n_nodes++;
-            s->node[at] = (compare_node){ .other = -1 };
+            s->node[at] = (compare_node){ .span = (int32_t) i, .other = -1 };
             memcpy(s->node[at].name, name, sizeof(name));
         }
         if (!s->node) // at came from it

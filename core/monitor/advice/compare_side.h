@@ -29,6 +29,7 @@ typedef struct compare_node {
     bool is_cached; // it did not run
     compare_sample step;
     uint64_t step_ns; // when the last one ended
+    int32_t span;     // index of its first one
     int32_t other;    // its partner, -1: none
 } compare_node;
 

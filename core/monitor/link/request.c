@@ -8,7 +8,7 @@
 
 static const char *const commands[NINO_CONTROL_COUNT] = {
     "ping", "queue", "move",     "remove", "pause", "resume",   "cancel",
-    "set",  "retry", "workflow", "reload", "trim",  "shutdown",
+    "set",  "retry", "workflow", "reload", "trim",  "shutdown", "ahead",
 };
 
 // ---- writing -----------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ void nino_request_write(nino_buf *b, uint32_t id, const nino_control *c)
     add_set(b, "assignment", c->assignment);
     if (c->after_job)
         nino_json_add_u64(b, "after_job", 1);
-    if (c->cmd == NINO_CONTROL_QUEUE) {
+    if (c->cmd == NINO_CONTROL_QUEUE || c->cmd == NINO_CONTROL_AHEAD) {
         static const nino_job_options none = { NINO_JOB_OPTIONS_INIT };
         request_add_key(b, "options");
         nino_options_write(b, c->options ? c->options : &none);

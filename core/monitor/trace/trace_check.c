@@ -152,9 +152,12 @@ static nino_status trace_check_push(track *t, span s, nino_error *err)
 {
     if (t->depth == t->cap) {
         const size_t cap = t->cap ? t->cap * 2 : 16;
-        span *p = cap <= MAX_NESTING ? realloc(t->open, cap * sizeof(*p)) : NULL;
+        if (cap > MAX_NESTING)
+            return nino_fail_kind(err, NINO_ERR_FORMAT, "limit", t->tid,
+                                  "slices are nested more than %d deep", MAX_NESTING);
+        span *p = realloc(t->open, cap * sizeof(*p));
         if (!p)
-            return nino_fail(err, NINO_ERR_NOMEM, t->tid, "slices are nested too deeply");
+            return nino_fail(err, NINO_ERR_NOMEM, t->tid, "out of memory");
         t->open = p;
         t->cap = cap;
     }

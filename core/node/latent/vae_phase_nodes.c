@@ -87,8 +87,9 @@ static nino_precision phase2_precision(const void *params)
 static nino_precision phase3_precision(const void *params)
 {
     const phase_params *p = params;
-    return p->precision_mode == AUTO && p->use_rocm_optimizations ? NINO_PREC_MIXED
-                                                                  : phase1_precision(params);
+    return p->precision_mode == AUTO && p->adaptive_optimization && p->use_rocm_optimizations
+               ? NINO_PREC_MIXED
+               : phase1_precision(params);
 }
 
 // ---- decoding --------------------------------------------------------------------------------
@@ -116,7 +117,8 @@ static nino_status phase_run(nino_run *r, nino_error *err)
     const nino_video_params v = { .tile = { .style = NINO_TILE_AUTO,
                                             .tile = (int) p->tile_size,
                                             .overlap =
-                                                (int) (p->overlap > most ? most : p->overlap) },
+                                                (int) (p->overlap > most ? most : p->overlap),
+                                            .one_by_one = !p->batch_optimization },
                                   .chunk = p->video_chunk_size ? (int) (chunk < 2 ? 2 : chunk) : 0,
                                   .overlap = p->temporal_consistency ? 2 : 1 };
     const uint64_t begin = nino_now_ns();
@@ -144,9 +146,10 @@ static nino_status phase_run(nino_run *r, nino_error *err)
         SWITCH(use_rocm_optimizations, "Optimised",                                                \
                "Off: the policies of the baseline instead of those of the phase")
 #define BATCH                                                                                      \
-    NINO_P_BOOL(phase_params, batch_optimization, true, .label = "Batching", .optional = true,     \
-                .is_inert = true,                                                                  \
-                .help = "No effect on decoding: pictures of a batch are decoded one by one")
+    SWITCH(                                                                                        \
+        batch_optimization, "Batching",                                                            \
+        "Pictures of a batch go through together where the planner finds that faster; off: one "   \
+        "after the other")
 #define PREFETCH SWITCH(memory_prefetching, "Prefetch", "Weights are read ahead of their use")
 #define LAYOUT SWITCH(tensor_layout_optimization, "Layout", "3x3 convolutions in Winograd's layout")
 #define CACHING                                                                                    \
@@ -184,22 +187,21 @@ NINO_NODE(
     NINO_RUN(phase_run, .precision = phase2_precision, .switched = phase2_switched,
              .items = NINO_ITEMS_SHARED, .is_volatile_with = phase_is_volatile));
 
-NINO_NODE(
-    rocm_vae_phase3, "ROCMOptimizedVAEDecodeV2Phase3", "ROCm VAE Decode, Phase 3",
-    "ROCm Ninodes/VAE", "Decodes as phase 2, and clips frame by frame, whatever the run has",
-    .inputs = phase_in, NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
-    NINO_PARAMS(
-        phase_params, COMMON, BATCH, CHUNK(8),
-        NINO_P_BOOL(phase_params, temporal_consistency, true, .label = "Consistent clips",
-                    .optional = true, .acts_for = NINO_ACTS_FOR_CLIPS,
-                    .help = "Neighbouring chunks share two latent frames, else one"),
-        NINO_P_BOOL(phase_params, adaptive_optimization, true, .label = "Adaptive",
-                    .optional = true, .is_inert = true,
-                    .help = "No effect on decoding: what adapts are the evaluations of a sampler"),
-        SWITCH(performance_monitoring, "Say time and memory",
-               "Time and memory of the decoding as a text"),
-        PREFETCH, LAYOUT, CACHING),
-    NINO_ALIASES({ .name = "ROCMOptimizedVAEDecodeV3", .note = "one version called phase 3 so" },
-                 WRAPPER("ROCMOptimizedVAEDecodeV2Phase3")),
-    NINO_RUN(phase_run, .precision = phase3_precision, .switched = phase3_switched,
-             .items = NINO_ITEMS_SHARED, .is_volatile_with = phase_is_volatile));
+NINO_NODE(rocm_vae_phase3, "ROCMOptimizedVAEDecodeV2Phase3", "ROCm VAE Decode, Phase 3",
+          "ROCm Ninodes/VAE", "Decodes as phase 2, and clips frame by frame, whatever the run has",
+          .inputs = phase_in, NINO_OUTPUTS(NINO_PORT(IMAGE, IMAGE)),
+          NINO_PARAMS(
+              phase_params, COMMON, BATCH, CHUNK(8),
+              NINO_P_BOOL(phase_params, temporal_consistency, true, .label = "Consistent clips",
+                          .optional = true, .acts_for = NINO_ACTS_FOR_CLIPS,
+                          .help = "Neighbouring chunks share two latent frames, else one"),
+              SWITCH(adaptive_optimization, "Adaptive",
+                     "Precision auto goes by the size of tensors (mixed); off: as the run has it"),
+              SWITCH(performance_monitoring, "Say time and memory",
+                     "Time and memory of the decoding as a text"),
+              PREFETCH, LAYOUT, CACHING),
+          NINO_ALIASES({ .name = "ROCMOptimizedVAEDecodeV3",
+                         .note = "one version called phase 3 so" },
+                       WRAPPER("ROCMOptimizedVAEDecodeV2Phase3")),
+          NINO_RUN(phase_run, .precision = phase3_precision, .switched = phase3_switched,
+                   .items = NINO_ITEMS_SHARED, .is_volatile_with = phase_is_volatile));

@@ -25,13 +25,10 @@ static plan *plan_of(nino_backend *be) { return (plan *) be; }
 static void note_use(nino_backend *be)
 {
     plan *p = plan_of(be);
-    nino_mem_stat m;
-    if (!p->depth)
-        return;
-    nino_pool_stat(be->pool, &m);
+    const uint64_t in_use = nino_pool_in_use(be->pool);
     for (int i = 0; i < p->depth; i++)
-        if (p->open[i] < p->n && m.in_use > p->scopes[p->open[i]].peak_bytes)
-            p->scopes[p->open[i]].peak_bytes = m.in_use;
+        if (p->open[i] < p->n && in_use > p->scopes[p->open[i]].peak_bytes)
+            p->scopes[p->open[i]].peak_bytes = in_use;
 }
 
 static nino_status plan_upload(nino_backend *be, const nino_block *dst, const void *src,

@@ -1,16 +1,21 @@
 // Safe files: names from workflows, whole-or-nothing writing, leftovers, folders.
 #include "core/base/buf.h"
 #include "core/base/file.h"
+#include "core/base/parallel.h"
 #include "tests/test.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 
@@ -475,6 +480,75 @@ static void test_mkdirs(void)
     }
 }
 
+// ---- waiting for the disk ----------------------------------------------------------------------
+// Clocks that stand, but for what a read takes: so long in all, so long of it on a processor.
+static struct timespec wall, busy[2];
+static _Thread_local int thread_number;
+static bool has_clocks;
+static int read_ms[2], copy_ms[2]; // of each thread
+
+int clock_gettime(clockid_t id, struct timespec *t)
+{
+    if (!has_clocks)
+        return (int) syscall(SYS_clock_gettime, id, t);
+    *t = id == CLOCK_THREAD_CPUTIME_ID ? busy[thread_number] : wall;
+    return 0;
+}
+
+static void pass(struct timespec *t, int ms) { t->tv_nsec += ms * 1000000L; }
+
+ssize_t pread(int fd, void *buf, size_t n, off_t off)
+{
+    if (has_clocks) {
+        pass(&wall, read_ms[thread_number]);
+        pass(&busy[thread_number], copy_ms[thread_number]);
+    }
+    return syscall(SYS_pread64, fd, buf, n, off);
+}
+
+static void read_one(void *priv, int64_t i)
+{
+    static atomic_int taken, done;
+    static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+    char c;
+    (void) i;
+    thread_number = atomic_fetch_add(&taken, 1);
+    while (atomic_load(&taken) < 2) // each item has a thread of its own
+        sched_yield();
+    pthread_mutex_lock(&turn); // the clock is one
+    CHECK_OK(nino_file_pread(*(int *) priv, &c, 1, 0, "a", &err), err);
+    pthread_mutex_unlock(&turn);
+    atomic_fetch_add(&done, 1);
+    while (atomic_load(&done) < 2)
+        sched_yield();
+}
+
+static void test_waiting(void)
+{
+    cpu_set_t set;
+    char c[4];
+    put("waited", "abcd");
+    int fd = open(in("waited"), O_RDONLY);
+    CHECK(fd >= 0);
+    nino_file_set_waited_ns(0);
+    has_clocks = true;
+    read_ms[0] = 30, copy_ms[0] = 10; // 20 of it waited
+    CHECK_OK(nino_file_pread(fd, c, 4, 0, "waited", &err), err);
+    CHECK(nino_file_waited_ns() == 20000000);
+    read_ms[0] = copy_ms[0] = 5; // the page cache had it
+    CHECK_OK(nino_file_pread(fd, c, 4, 0, "waited", &err), err);
+    CHECK(nino_file_waited_ns() == 20000000);
+    CHECK(!sched_getaffinity(0, sizeof(set), &set));
+    if (CPU_COUNT(&set) > 1) { // two at once, 40 and 20 ms: whoever waits for both waits for 30
+        read_ms[0] = 40, read_ms[1] = 20, copy_ms[0] = copy_ms[1] = 0;
+        nino_parallel(2, read_one, &fd);
+        CHECK(nino_file_waited_ns() == 50000000);
+    }
+    has_clocks = false;
+    thread_number = 0;
+    CHECK(!close(fd));
+}
+
 int main(void)
 {
     const char *tmp = getenv("TMPDIR");
@@ -488,6 +562,7 @@ int main(void)
     test_killed();
     test_concurrent();
     test_mkdirs();
+    test_waiting();
     CHECK(!chdir("/") && !nftw(top, remove_one, 16, FTW_DEPTH | FTW_PHYS));
     return 0;
 }

@@ -282,8 +282,24 @@ static void test_promote(void)
     nino_document_destroy(&d);
 }
 
+// A link from an output that there is not is left out.
+static void test_odd_link(void)
+{
+    char *json = test_quoted(
+        "{'nodes': [{'id': 1, 'type': 'EmptyLatentImage', 'outputs': [{'name': 'LATENT', 'type': "
+        "'LATENT', 'links': [1]}], 'widgets_values': [8, 8, 1]}, {'id': 2, 'type': "
+        "'LatentUpscaleBy', 'inputs': [{'name': 'samples', 'type': 'LATENT', 'link': 1}], "
+        "'outputs': [{'name': 'LATENT', 'type': 'LATENT'}], 'widgets_values': ['area', 2]}], "
+        "'links': [[1, 1, 5, 2, 0, 'LATENT']]}");
+    nino_document *d = load(json);
+    CHECK(nino_document_n_links(d) == 0 && node(d, "2")->inputs[0].link < 0);
+    nino_document_destroy(&d);
+    free(json);
+}
+
 int main(void)
 {
+    test_odd_link();
     test_rename();
     test_remove();
     test_add();

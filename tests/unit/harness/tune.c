@@ -5,6 +5,7 @@
 #include "core/harness/tune_choices.h"
 #include "tests/test.h"
 
+#include <math.h>
 #include <sys/stat.h>
 
 static char dir[64];
@@ -42,6 +43,36 @@ static void test_keep(void)
     snprintf(other.driver, sizeof(other.driver), "1.3");
     CHECK(nino_tuning_load(dir, &other, &u, &err) == NINO_ERR_MISSING);
     CHECK(nino_tuning_load("", &dev, &u, &err) == NINO_ERR_MISSING);
+}
+
+// One value beside the others, or alone; what is none of its row's changes nothing.
+static void test_keep_one(void)
+{
+    nino_error err;
+    nino_tuning_info u;
+    nino_profile p = { .name = "x" };
+    nino_tune_choice c = { .name = "gemm_rows", .value = 48, .gain = NAN };
+    CHECK_OK(nino_tuning_keep(dir, &dev, &c, &u, &err), err);
+    CHECK_OK(nino_tuning_load(dir, &dev, &u, &err), err);
+    CHECK(u.n == 3 && u.choice[0].value == 8); // those before it stay
+    CHECK(nino_tuning_apply(dir, &dev, &p) && p.tuning.gemm_rows == 48 &&
+          p.tuning.gemm_pieces == 8);
+    c.value = 72;
+    c.gain = c.gain_low = c.gain_high = 4;
+    CHECK_OK(nino_tuning_keep(dir, &dev, &c, &u, &err), err);
+    CHECK(u.n == 3); // in its place
+    c.value = 47;
+    CHECK(nino_tuning_keep(dir, &dev, &c, &u, &err) == NINO_ERR_ARG);
+    snprintf(c.name, sizeof(c.name), "gemm_colour");
+    CHECK(nino_tuning_keep(dir, &dev, &c, &u, &err) == NINO_ERR_UNKNOWN);
+    CHECK_OK(nino_tuning_load(dir, &dev, &u, &err), err);
+    CHECK(u.n == 3);
+    nino_device_info fresh = dev;
+    snprintf(fresh.driver, sizeof(fresh.driver), "9.9");
+    c = (nino_tune_choice){ .name = "gemm_pieces", .value = 16 };
+    CHECK_OK(nino_tuning_keep(dir, &fresh, &c, &u, &err), err);
+    CHECK(u.n == 1 && u.choice[0].standard != 16);
+    CHECK_OK(nino_tuning_reset(dir, &fresh, &err), err);
 }
 
 static void test_carry(void)
@@ -180,6 +211,7 @@ int main(void)
     snprintf(dir, sizeof(dir), "/tmp/nino-tune-XXXXXX");
     CHECK(mkdtemp(dir));
     test_keep();
+    test_keep_one();
     test_carry();
     test_bad();
     test_device();

@@ -126,6 +126,9 @@ static void check_kinds(void)
     const float *f = nino_array_f32(p.pixels);
     CHECK(p.channels == 1 && p.bit_depth == 8 && f[0] == 0 && f[1] == 85 / 255.0f && f[2] == 1);
     nino_png_release(&p);
+    CHECK_OK(nino_png_read(b.data, b.len, "x", false, &p, &err), err);
+    CHECK(p.channels == 1 && p.bit_depth == 8);
+    nino_png_release(&p);
     nino_buf_release(&b);
 
     start(&b, 2, 1, 8, 3, 0); // palette with transparency
@@ -144,6 +147,10 @@ static void check_kinds(void)
     CHECK_OK(nino_png_read(b.data, b.len, "x", true, &p, &err), err);
     f = nino_array_f32(p.pixels);
     CHECK(p.channels == 2 && p.bit_depth == 16);
+    nino_png head;
+    CHECK_OK(nino_png_read(b.data, b.len, "x", false, &head, &err), err);
+    CHECK(head.channels == 2 && head.bit_depth == 16);
+    nino_png_release(&head);
     for (int i = 0; i < 7; i++)
         CHECK(f[i] == (float) (i + 1) / 65535.0f);
     CHECK(f[7] == 1);

@@ -59,6 +59,28 @@ static const nino_compare_row *find(const nino_compare *c, nino_compare_kind kin
     return NULL;
 }
 
+// The nodes' places in both histories, in the order of the rows.
+static void test_pairs(const nino_compare *c, const fake_run *a, const fake_run *b)
+{
+    nino_compare_pair pair[8] = { { 0, 0 } };
+    size_t at = 0, n;
+    CHECK(nino_compare_pairs(a->h, b->h, pair, 8) == 3 &&
+          nino_compare_pairs(a->h, b->h, pair, 0) == 3);
+    const nino_span *x = nino_history_spans(a->h, &n), *y = nino_history_spans(b->h, &n);
+    for (size_t i = 0; i < c->n_rows; i++) {
+        if (c->rows[i].kind != NINO_COMPARE_NODE)
+            continue;
+        const nino_compare_pair *p = &pair[at++];
+        CHECK(p->a >= 0 && strstr(nino_history_name(a->h, x[p->a].name), c->rows[i].node));
+        if (!strcmp(c->rows[i].node, "9 SaveImage"))
+            CHECK(p->b == -1);
+        else
+            CHECK(p->b >= 0 && !strcmp(strchr(nino_history_name(b->h, y[p->b].name), ' '),
+                                       strchr(nino_history_name(a->h, x[p->a].name), ' ')));
+    }
+    CHECK(at == 3);
+}
+
 static void test_runs(void)
 {
     nino_error err;
@@ -69,6 +91,7 @@ static void test_runs(void)
     CHECK(!c.rows[0].effect.verdict && c.rows[0].effect.is_too_few && isnan(c.joules_a));
     const nino_compare_row *r = find(&c, NINO_COMPARE_NODE, "3 KSampler", "");
     CHECK(r && r->n_a == 1 && r->n_b == 1 && near(r->total_b / r->total_a, 0.8, 0.01));
+    test_pairs(&c, &a, &b);
     for (size_t i = 0; i < c.n_rows; i++) // one run each: nothing can be claimed, of calls neither
         CHECK(!c.rows[i].effect.verdict && c.rows[i].effect.is_too_few &&
               c.rows[i].effect.rounds <= 1 && isinf(c.rows[i].effect.low));

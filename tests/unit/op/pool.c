@@ -1,6 +1,10 @@
 // The pool against a model of it: blocks never overlap, neighbours merge, counters add up.
+#include "core/event/ring.h"
 #include "core/op/pool.h"
 #include "tests/test.h"
+
+#include <pthread.h>
+#include <semaphore.h>
 
 #define MIB ((uint64_t) 1 << 20)
 
@@ -239,8 +243,52 @@ static void test_traffic(bool is_virtual)
     CHECK(live_arenas == 0);
 }
 
+// ---- a driver that hangs ------------------------------------------------------------------------
+
+static sem_t is_in, may_go;
+
+static void *create_at_last(void *priv, uint64_t bytes, nino_error *e)
+{
+    sem_post(&is_in);
+    sem_wait(&may_go);
+    return create(priv, bytes, e);
+}
+
+static void *allocate(void *priv)
+{
+    nino_block b;
+    nino_error e = { 0 };
+    CHECK_OK(nino_pool_alloc(priv, 256, NINO_OWN_WEIGHTS, &b, &e), e);
+    nino_pool_free(priv, &b);
+    return NULL;
+}
+
+// While the driver makes a buffer and does not come back, viewers are told all but the blocks.
+static void test_hang(void)
+{
+    const nino_pool_params p = {
+        .ops = { create_at_last, destroy }, .budget = 8 * MIB, .min_arena = MIB, .max_arena = MIB
+    };
+    nino_event ev[8];
+    pthread_t t;
+    nino_monitor *m = nino_monitor_create();
+    nino_pool *pool = nino_pool_create(&p);
+    CHECK(m && pool && !sem_init(&is_in, 0, 0) && !sem_init(&may_go, 0, 0));
+    nino_pool_set_monitor(pool, m);
+    CHECK(!pthread_create(&t, NULL, allocate, pool));
+    sem_wait(&is_in);
+    CHECK(nino_monitor_blocks(m, ev, 8) == 0);
+    sem_post(&may_go);
+    CHECK(!pthread_join(t, NULL));
+    CHECK(nino_monitor_blocks(m, ev, 8) == 1); // the arena
+    nino_pool_destroy(&pool);
+    nino_monitor_destroy(&m);
+    CHECK(live_arenas == 0);
+}
+
 int main(void)
 {
+    test_hang();
     test_classes();
     test_counters();
     test_best_fit();

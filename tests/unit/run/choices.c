@@ -7,7 +7,10 @@
 #include "core/op/backend.h"
 #include "core/run/context.h"
 
+#include <math.h>
+
 static nino_error err;
+static const char *decoder = "ROCMOptimizedVAEDecode";
 
 static nino_graph *decode(int side, int batch, bool optimised, bool batching)
 {
@@ -16,12 +19,12 @@ static nino_graph *decode(int side, int batch, bool optimised, bool batching)
              "{'1': {'class_type': 'EmptyLatentImage', 'inputs': {'width': %d, 'height': %d, "
              "'batch_size': %d}},"
              "'2': {'class_type': 'VAELoader', 'inputs': {'vae_name': 'a.safetensors'}},"
-             "'3': {'class_type': 'ROCMOptimizedVAEDecode', 'inputs': {'samples': ['1', 0], 'vae': "
+             "'3': {'class_type': '%s', 'inputs': {'samples': ['1', 0], 'vae': "
              "['2', 0], 'tile_size': 256, 'overlap': 32, 'use_rocm_optimizations': %s, "
              "'precision_mode': 'fp32', 'batch_optimization': %s}},"
              "'4': {'class_type': 'SaveImage', 'inputs': {'images': ['3', 0], 'filename_prefix': "
              "'a'}}}",
-             side, side, batch, optimised ? "true" : "false", batching ? "true" : "false");
+             side, side, batch, decoder, optimised ? "true" : "false", batching ? "true" : "false");
     return flow_graph(json);
 }
 
@@ -214,6 +217,41 @@ static void check_purge(void)
     CHECK(models == none);
 }
 
+// The rate at which weights come in is assumed until a large load has measured it, and is then known
+// for the folder that they came from, in later programs, too.
+static void check_load_rate(void)
+{
+    const uint64_t large = NINO_LARGE_LOAD;
+    char cache[512];
+    nino_scheme_choice c;
+    uint64_t kernels;
+    snprintf(cache, sizeof(cache), "%s/cache", flow_temp());
+    char models[512];
+    snprintf(models, sizeof(models), "%s/models", flow_temp());
+    const char *roots[] = { models, NULL };
+    const nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .device = "ref", .cache_dir = cache,
+                                .job =
+                                    &(nino_job_options){ NINO_JOB_OPTIONS_INIT, .models = roots } };
+    nino_graph *g = decode(64, 1, true, true);
+    for (int i = 0; i < 2; i++) {
+        nino_ctx *ctx = nino_ctx_create(&p, &err);
+        CHECK_OK(ctx ? NINO_OK : err.code, err);
+        nino_ctx_keep_load_rate(ctx, models, large - 1, 1); // too little to say
+        nino_ctx_renew_load_rate(ctx, "elsewhere");
+        CHECK(!nino_ctx_backend(ctx)->profile.is_load_measured);
+        nino_scheme_info s = plan(ctx, g, NULL, &c, &kernels);
+        CHECK(s.is_load_measured == (i > 0));
+        CHECK(i || fabs((double) s.load_bytes / s.load_seconds - 1e9) < 1);
+        nino_ctx_keep_load_rate(ctx, models, 2 * large,
+                                250000000); // 512 MiB in a quarter of a second
+        s = plan(ctx, g, NULL, &c, &kernels);
+        CHECK(s.is_load_measured);
+        CHECK(fabs((double) s.load_bytes / s.load_seconds / (0x1p29 / 0.25) - 1) < 1e-6);
+        nino_ctx_destroy(&ctx);
+    }
+    nino_graph_destroy(&g);
+}
+
 int main(void)
 {
     char dir[512], cmd[600];
@@ -224,8 +262,17 @@ int main(void)
         .ch = 32, .mult = { 1, 2 }, .n_levels = 2, .n_res = 1, .z = 4, .dtype = NINO_F32, .seed = 5
     };
     CHECK_OK(random_vae_save(net, dir, "a.safetensors", &err), err);
+    static const char *const phases[] = { "ROCMOptimizedVAEDecodeV2",
+                                          "ROCMOptimizedVAEDecodeV2Phase2",
+                                          "ROCMOptimizedVAEDecodeV2Phase3" };
     check_batch("ref", "gfx1151");
     check_batch("cl", NULL);
+    for (int i = 0; i < 3; i++) {
+        decoder = phases[i];
+        check_batch("ref", "gfx1151");
+    }
+    decoder = "ROCMOptimizedVAEDecode";
+    check_load_rate();
     check_optimised();
     check_tidy();
     check_purge();

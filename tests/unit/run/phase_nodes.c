@@ -56,7 +56,27 @@ static void test_policies(void)
     CHECK(precision_of(two, "adaptive_precision", off) == NINO_PREC_AUTO);
     CHECK(precision_of(two, "precision_mode", (nino_default){ .i = 1 }) == NINO_PREC_F32);
     CHECK(precision_of(three, NULL, none) == NINO_PREC_MIXED);
+    CHECK(precision_of(three, "adaptive_optimization", off) == NINO_PREC_AUTO);
     CHECK(precision_of(one, "precision_mode", (nino_default){ .i = 3 }) == NINO_PREC_MIXED);
+}
+
+// Every input of the extension's nodes acts, or its name is refused; none is taken and left alone.
+static void test_inert(void)
+{
+    int nodes = 0, inputs = 0;
+    for (int i = 0; nino_node_defs[i]; i++) {
+        const nino_node_def *d = nino_node_defs[i];
+        if (strncmp(d->category, "ROCm Ninodes", strlen("ROCm Ninodes")) != 0)
+            continue;
+        nodes++;
+        for (const nino_param *p = d->params; p && p->key; p++, inputs++) {
+            if (p->is_inert)
+                fprintf(stderr, "%s.%s does nothing\n", d->key, p->key);
+            CHECK(!p->is_inert);
+        }
+    }
+    printf("  %d inputs of %d nodes of the extension, none without effect\n", inputs, nodes);
+    CHECK(nodes >= 15 && inputs > 90);
 }
 
 // ---- a run -----------------------------------------------------------------------------------
@@ -127,6 +147,7 @@ static void test_run(nino_ctx *ctx)
 int main(void)
 {
     test_policies();
+    test_inert();
     nino_ctx *ctx = flow_open("cl", NULL);
     if (ctx)
         test_run(ctx);

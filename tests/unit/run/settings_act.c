@@ -152,7 +152,7 @@ static void check_precision(void)
     setenv("NINODES_PRECISION", "fp16", 1);
     o = run(picture, "NINODES_MEASURE_ERROR", "true");
     unsetenv("NINODES_PRECISION");
-    CHECK(!o.st && strstr(o.said, "3 VAEDecode: IMAGE in fp16 against fp32") &&
+    CHECK(!o.st && strstr(o.said, "3 VAEDecode, network a.safetensors: IMAGE in fp16 against") &&
           strstr(o.said, "NMSE"));
 }
 

@@ -110,8 +110,29 @@ static void check_refusals(void)
     CHECK(nino_latent_operate(&p, v, 1, 4, video, 3, &err) == NINO_ERR_UNSUPPORTED);
 }
 
+// The middle of a picture that is too wide, and of one that is too high.
+static void check_middle(void)
+{
+    static const float wide[] = { 2, 3, 8, 9 }, high[] = { 4, 5, 6, 7 };
+    nino_error e = { 0 };
+    for (int k = 0; k < 2; k++) {
+        nino_array *a =
+            nino_array_create(NINO_F32, k ? NINO_SHAPE(1, 6, 2, 1) : NINO_SHAPE(1, 2, 6, 1));
+        CHECK(a);
+        for (int i = 0; i < 12; i++)
+            nino_array_f32(a)[i] = (float) i;
+        nino_array *out = nino_planes_scale(a, 2, 2, NINO_FILTER_NEAREST, true, &e);
+        CHECK_OK(out ? NINO_OK : e.code, e);
+        for (int i = 0; i < 4; i++)
+            CHECK(nino_array_f32(out)[i] == (k ? high : wide)[i]);
+        nino_array_unref(&out);
+        nino_array_unref(&a);
+    }
+}
+
 int main(void)
 {
+    check_middle();
     data = test_open("%s/vectors/guidance.safetensors", test_data_next(NULL));
     nino_array *x = take("x");
     r = (nino_guide_run){ .guider = &guider, .batch = 3, .channels = 4, .n_axes = 2 };

@@ -66,6 +66,7 @@ static void check_format(const char *name)
     CHECK_STR(p.format, "latent");
     nino_latent_process_in(f, nino_array_f32(a), 1, inner);
     CHECK_OK(nino_preview_rgb(f, nino_array_f32(a), &s, &rgb, &err), err);
+    CHECK(rgb->shape.dim[0] == p.frames);
     for (int i = 0; i < p.frames; i++)
         CHECK(has_pixels(&p, i, (const uint8_t *) rgb->data + (size_t) i * pixels * 3, pixels));
     nino_array_unref(&rgb);

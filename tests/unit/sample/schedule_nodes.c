@@ -95,6 +95,14 @@ static void check_tables(void)
     CHECK_OK(nino_schedule_gits(0.85, 40, 0.5, &s, &err), err);
     CHECK(s.n == 21);
     nino_sigmas_release(&s);
+    for (int c = 16; c <= 30; c++) // each list of the table falls
+        for (int steps = 2; steps <= 20; steps++) {
+            CHECK_OK(nino_schedule_gits(0.05 * c, steps, 1, &s, &err), err);
+            CHECK(s.n == steps + 1 && s.v[0] == 14.61464119f);
+            for (int i = 0; i < steps; i++)
+                CHECK(s.v[i + 1] < s.v[i]);
+            nino_sigmas_release(&s);
+        }
     CHECK(nino_schedule_gits(1.22, 10, 1, &s, &err) == NINO_ERR_RANGE);
     CHECK(nino_schedule_gits(1.2, 1, 1, &s, &err) == NINO_ERR_RANGE);
     CHECK_OK(nino_schedule_gits(1.2, 10, 0, &s, &err), err);
@@ -136,6 +144,9 @@ static void check_edits(void)
     nino_sigmas_release(&a);
     CHECK_OK(nino_sigmas_extend(&s, 2, -1, 8, NINO_SPACING_COSINE, &a, &err), err);
     CHECK_LIST(&a, 8, 8 - 4 * sin(M_PI / 4), 4, 2, 1, 0);
+    nino_sigmas_release(&a);
+    CHECK_OK(nino_sigmas_extend(&s, 2, 4, 2, NINO_SPACING_LINEAR, &a, &err), err); // both belong
+    CHECK_LIST(&a, 8, 4, 3, 2, 1.5, 1, 0);
     nino_sigmas_release(&a);
     const nino_sigmas none = { 0, NULL };
     CHECK_OK(nino_sigmas_flip(&none, &a, &err), err);

@@ -96,6 +96,10 @@ static void cleaning(void)
     same("\xce\xa3\xce\x9f \xce\xa3", "\xcf\x83\xce\xbf \xcf\x83"); // others
     same("\xc4\xb0", "i\xcc\x87");
     same("\xc3\x28", "("); // malformed
+    CHECK(strcmp(ids(NINO_BPE_CLEAN_HF, "\xea\xb0\x80"), "") != 0);
+    char hangul[64]; // stays one word
+    snprintf(hangul, sizeof(hangul), "%s", ids(NINO_BPE_CLEAN_HF, "\xea\xb0\x80\xea\xb0\x81"));
+    CHECK(strcmp(hangul, ids(NINO_BPE_CLEAN_HF, "\xea\xb0\x80 \xea\xb0\x81")) != 0);
     // The plain clean-up does none of that but white space and case.
     CHECK_STR(ids(NINO_BPE_CLEAN_PLAIN, " \t B\r\n\xe3\x80\x80"
                                         "e "),
@@ -137,6 +141,95 @@ static void other_files(void)
         CHECK_STR(text_ids(list, n), "4 1");
         nino_bpe_destroy(&b);
     }
+}
+
+// ---- against the definition ------------------------------------------------------------------
+
+enum { LETTERS = 3, SYMBOLS = 60, LONGEST = 120 };
+static char symbol[SYMBOLS][64]; // of the first 2 * LETTERS, letters, the second half ends a word
+static int pair[SYMBOLS][2];     // what the others are merged from, in the order of their ranks
+static uint32_t seed = 1;
+
+static uint32_t any(uint32_t n)
+{
+    seed = seed * 1664525 + 1013904223;
+    return (seed >> 16) % n;
+}
+
+static nino_bpe *random_merges(void)
+{
+    nino_buf vocab = { 0 }, merges = { 0 };
+    nino_bpe *b = NULL;
+    nino_buf_adds(&vocab, "{\"<|startoftext|>\": 100, \"<|endoftext|>\": 101");
+    nino_buf_adds(&merges, "#version: 0.2\n");
+    for (int i = 0; i < SYMBOLS; i++) {
+        if (i < 2 * LETTERS) {
+            snprintf(symbol[i], sizeof(symbol[i]), "%c%s", 'a' + i % LETTERS,
+                     i < LETTERS ? "" : "</w>");
+        } else {
+            bool is_new = false;
+            while (!is_new) {
+                int *p = pair[i];
+                do
+                    p[0] = (int) any((uint32_t) i);
+                while (strchr(symbol[p[0]], '<'));
+                p[1] = (int) any((uint32_t) i);
+                is_new = strlen(symbol[p[0]]) + strlen(symbol[p[1]]) < 14;
+                snprintf(symbol[i], sizeof(symbol[i]), "%.30s%.30s", symbol[p[0]], symbol[p[1]]);
+                for (int k = 0; k < i; k++)
+                    is_new = is_new && strcmp(symbol[k], symbol[i]) != 0;
+            }
+            nino_buf_addf(&merges, "%s %s\n", symbol[pair[i][0]], symbol[pair[i][1]]);
+        }
+        nino_buf_addf(&vocab, ", \"%s\": %d", symbol[i], i);
+    }
+    nino_buf_addc(&vocab, '}');
+    CHECK_OK(nino_bpe_from_vocab(NINO_BPE_CLIP, vocab.data, vocab.len, merges.data, merges.len, "x",
+                                 &b, &err),
+             err);
+    nino_buf_release(&vocab);
+    nino_buf_release(&merges);
+    return b;
+}
+
+// The pair of the lowest rank, everywhere from left to right, until there is none.
+static int merge_slowly(int *list, int n)
+{
+    for (int i = 2 * LETTERS; i < SYMBOLS; i++) {
+        int k = 0, is_met = 0;
+        for (int at = 0; at < n; at++, k++) {
+            const int is = at + 1 < n && list[at] == pair[i][0] && list[at + 1] == pair[i][1];
+            list[k] = is ? i : list[at];
+            at += is;
+            is_met |= is;
+        }
+        n = k;
+        if (is_met)
+            i = 2 * LETTERS - 1; // what is new may be half of an earlier pair
+    }
+    return n;
+}
+
+static void defined(void)
+{
+    nino_bpe *b = random_merges();
+    for (int round = 0; round < 300; round++) {
+        char word[LONGEST + 1] = "";
+        int want[LONGEST], n_want = 1 + (int) any(LONGEST), n = 0;
+        int32_t *list = NULL;
+        for (int i = 0; i < n_want; i++) {
+            want[i] = (int) any(LETTERS);
+            word[i] = (char) ('a' + want[i]);
+        }
+        want[n_want - 1] += LETTERS;
+        CHECK_OK(nino_bpe_ids(b, NINO_BPE_CLEAN_HF, word, strlen(word), &list, &n, &err), err);
+        n_want = merge_slowly(want, n_want);
+        CHECK(n == n_want);
+        for (int i = 0; i < n; i++)
+            CHECK(list[i] == want[i]);
+        free(list);
+    }
+    nino_bpe_destroy(&b);
 }
 
 static nino_buf gzip(const char *text, size_t len)
@@ -225,6 +318,7 @@ int main(void)
     merging();
     splitting();
     cleaning();
+    defined();
     other_files();
     compressed();
     damaged();

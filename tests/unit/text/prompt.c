@@ -51,6 +51,16 @@ static void weights(void)
         { "((foo):1.5)", "foo*1.65" }, // the inner pair multiplies what the outer one sets
         { "((foo:1.5))", "foo*1.5" },  // the inner number replaces
         { "(foo:0.0)", "foo*0" },
+        { "(foo:1.9)", "foo*1.9" },
+        { "(foo:9)", "foo*9" },
+        { "(foo:.5)", "foo*0.5" },
+        { "(foo:1e+1)", "foo*10" },
+        { "(foo:5E-1)", "foo*0.5" },
+        { "(foo:2e0)", "foo*2" },
+        { "(foo:1e)", "foo:1e*1.1" },
+        { "(foo:1e-)", "foo:1e-*1.1" },
+        { "(foo:.)", "foo:.*1.1" },
+        { "(foo:0x1)", "foo:0x1*1.1" },
         { "((foo:1.0):0.0)", "foo*1" },
         { "(a (b:1.3) c:0.5)", "a *0.5|b*1.3| c*0.5" },
         { "(a (b) c:0.5)", "a *0.5|b*0.55| c*0.5" },

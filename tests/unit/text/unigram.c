@@ -250,6 +250,15 @@ static void json_words(void)
                      "ab "),
               "7 3 6");
     nino_unigram_destroy(&u);
+    // The four separators are no white space there, though they are in Unicode.
+    u = json_of("{\"type\": \"Strip\", \"strip_left\": true, \"strip_right\": true}", "null");
+    CHECK_STR(ids(u, "\x1c"
+                     "a\x1f"),
+              "2 4 2");
+    CHECK_STR(ids(u, "\x0b"
+                     "a\xc2\x85 "),
+              "4");
+    nino_unigram_destroy(&u);
     u = json_of("{\"type\": \"Replace\", \"pattern\": {\"String\": \"xx\"}, \"content\": \"b\"}",
                 "null");
     CHECK_STR(ids(u, "xxax"), "5 4 2");

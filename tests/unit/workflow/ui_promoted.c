@@ -109,6 +109,37 @@ static void check_promoted(void)
            PART("9", "32", "64", "1", "1.5"));
 }
 
+// A text that could be an entry of a seed, where the list has one value for each input.
+static void check_words(void)
+{
+    static const char definition[] =
+        "{'id': 'S', 'name': 'Part', 'inputNode': {'id': -10}, 'outputNode': {'id': -20}, "
+        "'inputs': [{'name': 'width', 'type': 'INT', 'linkIds': [1]}, {'name': 'filename_prefix', "
+        "'type': 'STRING', 'linkIds': [2]}], 'outputs': [], 'nodes': [{'id': 4, 'type': "
+        "'EmptyLatentImage', 'inputs': [" IN(
+            "width",
+            "1") "], 'outputs': [{'name': 'LATENT', "
+                 "'type': 'LATENT', 'links': [3]}], 'widgets_values': [8, 16, 1]}, {'id': 5, "
+                 "'type': "
+                 "'SaveLatent', 'inputs': [{'name': 'samples', 'type': 'LATENT', 'link': 3}, "
+                 "{'name': "
+                 "'filename_prefix', 'type': 'STRING', 'link': 2, 'widget': {'name': "
+                 "'filename_prefix'}}], "
+                 "'widgets_values': ['x']}], 'links': [{'id': 1, 'origin_id': -10, 'origin_slot': "
+                 "0, "
+                 "'target_id': 4, 'target_slot': 0}, {'id': 2, 'origin_id': -10, 'origin_slot': 1, "
+                 "'target_id': 5, 'target_slot': 1}, {'id': 3, 'origin_id': 4, 'origin_slot': 0, "
+                 "'target_id': 5, 'target_slot': 0}]}";
+    char flow[4096];
+    snprintf(
+        flow, sizeof(flow),
+        FLOW(USE("9", OPEN("width") ", " OPEN("filename_prefix"), VALUES("64, 'fixed'")), "", "%s"),
+        definition);
+    expect(flow,
+           "{" API("9:4", "64", "16", "1") ", '9:5': {'class_type': 'SaveLatent', 'inputs': "
+                                           "{'samples': ['9:4', 0], 'filename_prefix': 'fixed'}}}");
+}
+
 // The same value through two levels; the outer one beats the inner one.
 static void check_levels(void)
 {
@@ -317,6 +348,7 @@ static void check_group(void)
 int main(void)
 {
     check_promoted();
+    check_words();
     check_levels();
     check_document();
     check_named();

@@ -6,7 +6,7 @@
 #include "core/media/video.h"
 #include "core/sample/guide/resume.h"
 #include "core/worker/queue_store.h"
-#include "tests/fault.h"
+#include "tests/fault/system.h"
 #include "tests/unit/monitor/trace_run.h"
 #include <ninodes/history.h>
 #include <ninodes/serve.h>

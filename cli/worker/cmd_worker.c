@@ -36,8 +36,7 @@ static void cmd_worker_serve(nino_worker *w, worker_face *f)
     pthread_mutex_unlock(&served.lock);
 }
 
-// A worker is what may die: memory short, it goes first; a dump of its gigabytes helps nobody; a
-// full disk is an error of the write.
+// A worker is what may die: memory short, it goes first; a dump of its gigabytes helps nobody.
 static void be_expendable(void)
 {
     const struct rlimit none = { 0, 0 };
@@ -48,7 +47,6 @@ static void be_expendable(void)
         close(fd);
     }
     setrlimit(RLIMIT_CORE, &none);
-    signal(SIGXFSZ, SIG_IGN);
     signal(SIGPIPE, SIG_IGN);
 }
 
@@ -68,6 +66,7 @@ int cmd_worker(const options *o)
         p.state_dir = "";
     signals_watch(cmd_worker_stop);
     be_expendable();
+    confine(o->queue != NULL, o->verbose); // before there are other threads
     fill_ctx_params(o, &cp, &jo);
     cp.title = "worker";
     nino_worker *w = nino_worker_create(&p, &err);

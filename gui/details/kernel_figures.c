@@ -1,0 +1,104 @@
+// Registers, local memory and occupancy of a kernel, as `ninodes kernel --code` prints them above its machine
+// code. An answer is kept: it is the same as long as the program is.
+#include "details/details.h"
+
+#include <string.h>
+
+#include "base/i18n.h"
+#include "base/places.h"
+
+static GHashTable *answers; // "kernel\nprogram\ncall" -> the head of what was printed
+
+static const struct {
+    const char *key, *what;
+} figures[] = {
+    { "vgprs", N_("Vector registers") },   { "sgprs", N_("Scalar registers") },
+    { "spills", N_("Spilled registers") }, { "scratch_bytes", N_("Scratch, bytes") },
+    { "local_bytes", N_("LDS, bytes") },   { "waves_per_simd", N_("Occupancy, waves a SIMD") },
+};
+
+typedef struct Asked {
+    char *key;
+    GCancellable *cancellable;
+    NinoFactFn fn;
+    gpointer user;
+} Asked;
+
+static void asked_free(Asked *a)
+{
+    g_free(a->key);
+    g_object_unref(a->cancellable);
+    g_free(a);
+}
+
+// "; vgprs 12, sgprs 30, ..." of the head.
+static void figures_tell(const char *head, NinoFactFn fn, gpointer user)
+{
+    gboolean any = FALSE;
+    for (size_t i = 0; i < G_N_ELEMENTS(figures); i++) {
+        g_autofree char *pattern = g_strdup_printf("\\b%s ([0-9]+)", figures[i].key);
+        g_autoptr(GRegex) regex = g_regex_new(pattern, 0, 0, NULL);
+        g_autoptr(GMatchInfo) match = NULL;
+        if (!g_regex_match(regex, head, 0, &match))
+            continue;
+        g_autofree char *value = g_match_info_fetch(match, 1);
+        fn(user, _(figures[i].what), value);
+        any = TRUE;
+    }
+    g_autofree char *line = g_strndup(head, strcspn(head, "\n"));
+    if (*g_strstrip(line))
+        fn(user, any ? _("Compiled") : _("Machine code"), line + strspn(line, "; "));
+}
+
+static void on_figures(GObject *child, GAsyncResult *result, gpointer user)
+{
+    Asked *a = user;
+    g_autofree char *out = NULL, *said = NULL;
+    g_autoptr(GError) error = NULL;
+    g_subprocess_communicate_utf8_finish(G_SUBPROCESS(child), result, &out, &said, &error);
+    if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED)) {
+        asked_free(a);
+        return;
+    }
+    const char *text = error ? error->message : out && *out ? out : said ? said : "";
+    g_autofree char *head = g_strndup(text, MIN(strlen(text), 1024));
+    g_hash_table_replace(answers, g_strdup(a->key), g_strdup(head));
+    figures_tell(head, a->fn, a->user);
+    asked_free(a);
+}
+
+void nino_kernel_figures_ask(const char *kernel, const nino_kernel_told *told, const char *device,
+                             GCancellable *cancellable, NinoFactFn fn, gpointer user)
+{
+    if (!answers)
+        answers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    g_autofree char *key = g_strjoin("\n", kernel, told->program, told->call, NULL);
+    const char *head = g_hash_table_lookup(answers, key);
+    if (head) {
+        figures_tell(head, fn, user);
+        return;
+    }
+    g_autofree char *command = nino_place_of_command();
+    const char *argv[] = { command ? command : "ninodes",
+                           "kernel",
+                           kernel,
+                           "-q",
+                           "--code",
+                           "--program",
+                           told->program,
+                           "--call",
+                           told->call,
+                           device ? "--device" : NULL,
+                           device,
+                           NULL };
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GSubprocess) child = g_subprocess_newv(
+        argv, G_SUBPROCESS_FLAGS_STDOUT_PIPE | G_SUBPROCESS_FLAGS_STDERR_PIPE, &error);
+    if (!child) {
+        fn(user, _("Machine code"), error->message);
+        return;
+    }
+    Asked *a = g_new0(Asked, 1);
+    *a = (Asked){ g_steal_pointer(&key), g_object_ref(cancellable), fn, user };
+    g_subprocess_communicate_utf8_async(child, NULL, cancellable, on_figures, a);
+}

@@ -1,0 +1,277 @@
+#!/usr/bin/env python3
+"""Random input for the app: keys, pointer, wheel, drops, odd texts, sizes, themes. What it does follows from the seed.
+
+usage: monkey.py SEED EVENTS WORK        in a display of its own (tests/gui/lib.sh); WORK/flow.json is the first workflow
+
+Fails when the app crashes, hangs, ends with an error, grows without bound, or does not have again after a kill what it
+had kept of the workflows. Warnings are found by tests/gui/display.sh in the app's log. MONKEY_SAYS=1 prints each event.
+"""
+import glob
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+SEED, EVENTS, WORK = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+ROOT, B, SHOTS = os.environ["root"], os.environ["B"], os.environ["SHOTS"]
+WIDTH, HEIGHT, TITLE = 1280, 840, 55  # of the window at first
+SOURCE = (1310, 850, 80, 40)  # where the window lies that files are dragged from
+HANG_S = 60
+GROWTH_MIB = 160  # of the second half: pictures of results, pages of views that were not open before
+TEXTS = ["ksampler", "load", "a red fox", "0", "-1", "1e309", "18446744073709551616", "nan", "\U0001f98a", "\u0627\u0644",
+         "e\u0301\u0301\u0301", "<b>&amp;", "%s%n%d", "..", "x" * 300, "a\tb", "'\"\\", "(word:1.2)", "512", "0,5", "*", "[("]
+PALETTE = ["ksampler", "vae", "empty latent", "fit", "kernel", "runs", "theme", "undo", "mute", "advice", "form", "grid", "log"]
+random.seed(SEED)
+
+
+def manual_keys():
+    """All keys of the manual, as xdotool names them; not the one that ends the app."""
+    with open(os.path.join(ROOT, "data/doc/app.md"), encoding="utf-8") as f:
+        table = f.read().split("<!-- generated: keys -->")[1].split("<!-- end -->")[0]
+    cells = [line.split("|")[3] for line in table.splitlines() if line.count("|") == 4]
+    keys = [k.strip() for cell in cells[2:] for k in cell.split(",")]
+    return ["+".join(p.lower() if len(p) == 1 or p in ("Ctrl", "Shift", "Alt") else p for p in k.split("+"))
+            for k in keys if k not in ("", "none", "Ctrl+Q", "Ctrl+Shift+D")]  # D: GTK's own inspector
+
+
+class App:
+    def __init__(self):
+        self.process, self.starts, self.seen = None, 0, 0
+
+    def call(self, path, method, *args):
+        return subprocess.run(["gdbus", "call", "--session", "--timeout", str(HANG_S), "-d", "org.ninodes.Studio", "-o",
+                               "/org/ninodes/Studio" + path, "-m", "org.gtk.Actions." + method, *args],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+
+    def show_log(self):
+        with open(os.path.join(SHOTS, "app.log"), encoding="utf-8", errors="replace") as f:
+            f.seek(self.seen)
+            sys.stdout.write(f.read())
+            self.seen = f.tell()
+
+    def act(self, path, action, text=None):
+        self.call(path, "Activate", action, "[<'%s'>]" % text if text is not None else "[]", "{}")
+
+    def answers(self):
+        return self.call("/window/1", "Describe", "state").returncode == 0
+
+    def start(self, *args):
+        with open(os.path.join(SHOTS, "app.log"), "ab") as log:
+            self.process = subprocess.Popen([os.path.join(B, "ninodes-studio"), "--models", WORK + "/models", "--input",
+                                             WORK + "/input", "--output", WORK + "/out", *args], stdout=log, stderr=log,
+                                            cwd=WORK)
+        self.starts += 1
+        wait_for(self.answers, "the app does not answer after its start")
+
+    def rss_mib(self):
+        with open("/proc/%d/status" % self.process.pid, encoding="ascii") as f:
+            return int(re.search(r"VmRSS:\s+(\d+)", f.read()).group(1)) / 1024
+
+    def check(self, after):
+        """It may have been told to end (the window's button, the menu): then it ended well and starts again."""
+        if self.process.poll() is None and self.answers():
+            return
+        try:
+            status = self.process.wait(HANG_S)
+        except subprocess.TimeoutExpired:
+            fail("no answer for %d s after event %d" % (HANG_S, after))
+        if status:
+            fail("it ended with %d before event %d" % (status, after))
+        self.start(WORK + "/flow.json")
+
+
+app = App()
+
+
+def fail(text):
+    print("seed %d: %s" % (SEED, text))
+    print("\n".join("  " + line for line in did[-25:]))
+    with open(os.path.join(SHOTS, "app.log"), encoding="utf-8", errors="replace") as f:
+        print("".join(f.readlines()[-20:]))
+    if os.path.exists(WORK + "/core"):
+        shutil.move(WORK + "/core", SHOTS)
+    if app.process and app.process.poll() is None:
+        app.process.kill()
+    sys.exit(1)
+
+
+def wait_for(condition, text, seconds=30):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end or (app.process and app.process.poll() not in (None, 0)):
+            fail(text)
+        time.sleep(0.05)
+
+
+did = []
+
+
+def x(*args):
+    did.append(" ".join(args)[:100])
+    if os.environ.get("MONKEY_SAYS"):
+        print(len(did), did[-1], flush=True)
+    subprocess.run(["xdotool", *args], check=False, stderr=subprocess.DEVNULL)
+    if os.environ.get("MONKEY_SAYS"):
+        app.answers()
+        app.show_log()
+
+
+# ---- events -----------------------------------------------------------------------------------------
+
+def place():
+    return str(random.randrange(2, WIDTH)), str(random.randrange(2, HEIGHT))
+
+
+def click():
+    x("mousemove", *place(), "click", "--repeat", random.choice("1112"), "--delay", "20", random.choice("11113"))
+
+
+def drag():
+    """Not from the title: without a window manager it could leave the window outside of the screen."""
+    button = random.choice("1112")
+    x("mousemove", str(random.randrange(5, WIDTH)), str(random.randrange(TITLE, HEIGHT)), "mousedown", button, "mousemove", *place(), "mousemove", *place(), "mouseup", button)
+
+
+def wheel():
+    mods = random.choice([[], ["ctrl"], ["shift"]])
+    step = ["click", "--repeat", str(random.randint(1, 8)), "--delay", "2", random.choice("4567")]
+    down = [w for m in mods for w in ("keydown", m)]
+    x("mousemove", *place(), *down, *step, *[w for m in mods for w in ("keyup", m)])
+
+
+def key():
+    x("key", random.choice(KEYS))
+
+
+def plain_key():
+    x("key", *random.choices(["Tab", "shift+Tab", "Return", "space", "Escape", "Left", "Right", "Up", "Down", "Delete",
+                              "Home", "End", "Page_Down", "plus", "minus", "F10", "Menu", "z", "Multi_key"],
+                             k=random.randint(1, 4)))
+
+
+def text():
+    x("type", "--delay", "1", "--", random.choice(TEXTS))
+
+
+def palette():
+    x("key", "ctrl+k")
+    x("type", "--delay", "1", "--", random.choice(PALETTE))
+    x("key", "Return")
+
+
+def drop():
+    left, top, width, height = SOURCE
+    x("windowraise", source_id, "mousemove", str(left + width // 2), str(top + height // 2), "mousedown", "1", "mousemove",
+      str(left - 15), str(top), "mousemove", *place(), "mousemove", *place(), "mouseup", "1")
+
+
+def resize():
+    width, height = random.choice([(1280, 840), (900, 600), (1400, 900), (700, 480), (1100, 880)])
+    x("search", "--onlyvisible", "--class", "ninodes", "windowsize", "%@", str(width), str(height))
+
+
+def theme():
+    did.append("theme")
+    app.act("", "theme", random.choice(["light", "dark", "contrast", "system"]))
+
+
+def perspective():
+    did.append("perspective")
+    app.act("/window/1", "perspective", random.choice(["compose", "profile"]))
+
+
+def bring_back():
+    """The workflow in front, so that not all the rest happens in a dialog or an empty window."""
+    x("key", "Escape")
+    app.act("/window/1", "open-path", WORK + "/flow.json")
+
+
+def run():
+    x("key", "ctrl+Return")
+
+
+KINDS = [(click, 24), (drag, 12), (wheel, 8), (key, 20), (plain_key, 12), (text, 8), (palette, 4), (drop, 2), (resize, 2),
+         (theme, 1), (perspective, 3), (bring_back, 4), (run, 2)]
+
+
+# ---- what was kept ----------------------------------------------------------------------------------
+
+def kept():
+    """Of every session that ended: the workflows."""
+    found = []
+    for path in glob.glob(os.environ["HOME"] + "/.local/state/ninodes/studio/autosave/*/*.json"):
+        with open(path, "rb") as f:
+            found.append(f.read())
+    return sorted(found)
+
+
+def changed_and_kept():
+    return any(b"monkey_was_here" in text for text in kept())
+
+
+def check_recovery():
+    bring_back()
+    app.act("/window/1", "set", "4.filename_prefix=monkey_was_here")
+    if not wait_until(changed_and_kept, 25):  # the node may have been deleted: a change that is always possible
+        app.act("/window/1", "new")
+        bring_back()
+        return
+    before = kept()
+    app.process.send_signal(signal.SIGKILL)
+    app.process.wait()
+    app.start()
+    wait_for(lambda: len(kept()) >= len(before), "not all that was kept is there after a kill", 30)
+    if kept() != before:
+        fail("what was kept is other text after a kill")
+
+
+def wait_until(condition, seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and not condition():
+        time.sleep(0.1)
+    return condition()
+
+
+# ---- the whole --------------------------------------------------------------------------------------
+
+def start_source():
+    files = [WORK + "/flow.json", WORK + "/input/picture.png", WORK + "/broken.png"]
+    process = subprocess.Popen([B + "/tests/gui/program/drop_source", random.choice(files)])
+    out = subprocess.run(["timeout", "30", "xdotool", "search", "--sync", "--onlyvisible", "--name", "^drop source$"],
+                         stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+    x("windowmove", "--sync", out[-1], *[str(v) for v in SOURCE[:2]])
+    return process, out[-1]
+
+
+KEYS = manual_keys()
+print("seed %d, %d events" % (SEED, EVENTS))
+app.start(WORK + "/flow.json")
+source, source_id = start_source()
+half = 0.0
+for i in range(EVENTS):
+    random.choices([k for k, _ in KINDS], [w for _, w in KINDS])[0]()
+    if i % 10 == 9:
+        app.check(i)
+    if i == EVENTS // 2:
+        app.check(i)
+        half = app.rss_mib()
+app.check(EVENTS)
+end = app.rss_mib()
+print("%d starts, %.0f MiB after half, %.0f MiB at the end" % (app.starts, half, end))
+if end - half > GROWTH_MIB and app.starts == 1:
+    fail("it grew by %.0f MiB in the second half" % (end - half))
+check_recovery()
+source.kill()
+app.act("", "quit")
+time.sleep(0.2)
+app.process.send_signal(signal.SIGTERM)  # where unsaved work keeps it
+try:
+    if app.process.wait(HANG_S):
+        fail("it ended with %d" % app.process.returncode)
+except subprocess.TimeoutExpired:
+    fail("it does not end")
+shutil.rmtree(WORK + "/out", ignore_errors=True)

@@ -1,0 +1,18 @@
+#!/bin/bash
+# Random input: 60 events, 1 000 in the long form. MONKEY_SEED and MONKEY_EVENTS replay what it printed.
+. "$(dirname "$0")/../lib.sh"
+for p in xdotool python3; do command -v $p >/dev/null || { echo "skip: $p is not installed"; exit 77; }; done
+cp "$root/data/tiny/decode.json" "$work/flow.json"
+cp -r "$root/data/tiny/models" "$root/data/tiny/input" "$work"
+cp "$root/data/desktop/studio.png" "$work/input/picture.png"
+printf 'no picture' >"$work/broken.png"
+export root
+events=${MONKEY_EVENTS:-60}
+[ -z "${NINODES_TEST_LONG:-}" ] || events=${MONKEY_EVENTS:-1000}
+rc=0
+python3 "$(dirname "$0")/monkey.py" "${MONKEY_SEED:-1}" "$events" "$work" || rc=$?
+# GTK 4.8's own: a press counts twice whose release went to a dialog that opened meanwhile; its chooser of files sorts a list
+# that is not there yet; a tooltip is due over what has closed.
+sed -i '/Broken accounting of active state/d; /gtk_tree_sortable_.*GTK_IS_TREE_SORTABLE/d
+    /\(gdk_surface_get_device_position\|_gtk_widget_find_at_coords\): assertion .GDK_IS_SURFACE/d' "$SHOTS/app.log"
+exit $rc

@@ -1,0 +1,241 @@
+// Jobs through the HTTP interface, with a worker on a thread of this process: prompts that are refused
+// and why, prompts that run, what clients are told, queue and history.
+#include "core/base/file.h"
+#include "tests/test.h"
+
+#include <ninodes/serve.h>
+#include <ninodes/worker.h>
+#include <pthread.h>
+#include <time.h>
+
+static char top[] = "/tmp/ninodes-served-XXXXXX";
+static nino_error err;
+static nino_serve *s;
+static nino_serve_client *client;
+static char heard[1 << 16]; // the types of what the client was told
+
+static const char *at(const char *name)
+{
+    static char path[4][160];
+    static int i;
+    i = (i + 1) % 4;
+    snprintf(path[i], sizeof(path[i]), "%s/%s", top, name);
+    return path[i];
+}
+
+static void hear(void)
+{
+    const char *said;
+    size_t len;
+    bool is_text, is_over;
+    while (client && nino_serve_next(client, &said, &len, &is_text, &is_over)) {
+        const char *type = is_text ? strstr(said, "\"type\":\"") : NULL;
+        CHECK(!is_text || type);
+        const size_t n = strlen(heard);
+        if (type && n + 80 < sizeof(heard))
+            snprintf(heard + n, sizeof(heard) - n, "%.*s ", (int) strcspn(type + 8, "\""),
+                     type + 8);
+    }
+}
+
+// One round of what a server does until something is ready.
+static void step(void)
+{
+    CHECK_OK(nino_serve_poll(s, &err), err);
+    hear();
+    nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
+}
+
+// Asks, and waits for the worker where that has to answer; the body, good until the next call.
+static const char *ask(const char *line, const char *body, int status)
+{
+    static char text[1 << 16];
+    char request[300];
+    snprintf(request, sizeof(request), "%s", line);
+    char *target = strchr(request, ' ');
+    CHECK(target);
+    *target++ = 0;
+    const nino_http_request r = { NINO_HTTP_REQUEST_INIT, .method = request,
+                                  .target = target,       .host = "localhost",
+                                  .body = body,           .body_bytes = body ? strlen(body) : 0 };
+    nino_serve_call *c = nino_serve_ask(s, &r, NULL);
+    CHECK(c);
+    while (!nino_serve_answered(c))
+        step();
+    const nino_http_answer *a = nino_serve_answered(c);
+    snprintf(text, sizeof(text), "%.*s", (int) a->bytes,
+             a->fd < 0 && a->body ? (char *) a->body : "");
+    if (a->status != status)
+        fprintf(stderr, "%s %s: %d\n%s\n", line, body ? body : "", a->status, text);
+    CHECK(a->status == status);
+    nino_serve_drop(&c);
+    return text;
+}
+
+static void says(const char *text, const char *what)
+{
+    if (!strstr(text, what))
+        fprintf(stderr, "%s is not in\n%s\n", what, text);
+    CHECK(strstr(text, what));
+}
+
+// A prompt with ' for ".
+static const char *prompt(const char *quoted, int status)
+{
+    char *json = test_quoted(quoted);
+    const char *text = ask("POST /prompt", json, status);
+    free(json);
+    return text;
+}
+
+#define IMAGE(width)                                                                               \
+    "'1':{'class_type':'EmptyImage','inputs':{'width':" width                                      \
+    ",'height':8,'batch_size':1,'color':0}}"
+#define SAVE "'2':{'class_type':'SaveImage','inputs':{'images':['1',0],'filename_prefix':'x'}}"
+#define GOOD "'prompt':{" IMAGE("8") "," SAVE "}"
+
+static void check_refused(void)
+{
+    static const char *const rows[][2] = {
+        { "{'prompt':{" IMAGE("8") "}}", "prompt_no_outputs" },
+        { "{'prompt':{" IMAGE("0") "," SAVE "}}", "value_smaller_than_min" },
+        { "{'prompt':{" IMAGE("99999999") "," SAVE "}}", "value_bigger_than_max" },
+        { "{'prompt':{" IMAGE("'wide'") "," SAVE "}}", "invalid_input_type" },
+        { "{'prompt':{" SAVE "}}", "bad_linked_input" },
+        { "{'prompt':{'2':{'class_type':'SaveImage','inputs':{'filename_prefix':'x'}}}}",
+          "required_input_missing" },
+        { "{'prompt':{" IMAGE("8") ",'2':{'class_type':'SaveLatent','inputs':{'samples':['1',0],"
+                                   "'filename_prefix':'x'}}}}",
+          "return_type_mismatch" },
+        { "{'prompt':{'1':{'class_type':'ImageInvert','inputs':{'image':['3',0]}},'3':{'class_type'"
+          ":"
+          "'ImageInvert','inputs':{'image':['1',0]}}," SAVE "}}",
+          "dependency_cycle" },
+        { "{'prompt':{'1':{'class_type':'NoSuchClass','inputs':{}}," SAVE "}}",
+          "missing_node_type" },
+        { "{'prompt':{'1':{'class_type':'LoadImage','inputs':{'image':'none.png'}}," SAVE "}}",
+          "value_not_in_list" },
+        { "{'prompt':{'1':{'class_type':'ImageScaleBy','inputs':{'image':['1',0]}}}}",
+          "node_errors" },
+        { "{'prompt':{}}", "error" },
+        { "{'prompt':[]}", "no_prompt" },
+        { "{" GOOD ",'prompt_id':1}", "invalid_prompt_id" },
+        { "{" GOOD ",'prompt_id':''}", "invalid_prompt_id" },
+        { "{" GOOD ",'prompt_id':'a/b'}", "invalid_prompt_id" },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        says(prompt(rows[i][0], 400), rows[i][1]);
+}
+
+static const char *ended(const char *id)
+{
+    char line[100];
+    const char *text;
+    snprintf(line, sizeof(line), "GET /history/%s", id);
+    do {
+        step();
+        text = ask(line, NULL, 200);
+    } while (!strcmp(text, "{}"));
+    return text;
+}
+
+static void check_jobs(void)
+{
+    const nino_http_request join = { NINO_HTTP_REQUEST_INIT, .method = "GET", .host = "localhost",
+                                     .target = "/ws?clientId=c1" };
+    CHECK((client = nino_serve_join(s, &join, NULL)));
+    nino_serve_hear(client, "{\"type\":\"other\"}", 16);
+    nino_serve_hear(client, "{", 1);
+    nino_serve_hear(client, "{\"type\":\"feature_flags\",\"data\":{}}", 34);
+    says(prompt("{" GOOD ",'prompt_id':'p-1','client_id':'c1','extra_data':{'create_time':1,"
+                "'client_id':'other','a':[1]}}",
+                200),
+         "\"prompt_id\":\"p-1\"");
+    says(prompt("{" GOOD ",'prompt_id':'p-1'}", 400), "prompt_id is in use");
+    const char *text = ended("p-1");
+    says(text, "\"status_str\":\"success\"");
+    says(text, "\"filename\":\"x_00001_.png\"");
+    says(text, "\"client_id\":\"c1\"");
+    while (!strstr(heard, "execution_success"))
+        step();
+    says(heard, "feature_flags");
+    says(heard, "execution_start");
+    says(heard, "executing");
+    says(heard, "executed");
+    says(prompt("{" GOOD ",'prompt_id':'p-2','front':true,'extra_data':[]}", 200), "p-2");
+    says(prompt("{" GOOD ",'prompt_id':'p-3','number':-1}", 200), "p-3");
+    says(prompt("{" GOOD ",'number':1,'client_id':2}", 200), "\"prompt_id\":\"");
+    ended("p-2");
+    ended("p-3");
+}
+
+static void check_lists(void)
+{
+    do
+        step();
+    while (!strstr(ask("GET /prompt", NULL, 200), "\"queue_remaining\":0"));
+    says(ask("GET /queue", NULL, 200), "\"queue_running\":[],\"queue_pending\":[]");
+    says(ask("GET /history", NULL, 200), "\"p-2\"");
+    CHECK_STR(ask("GET /history?max_items=0", NULL, 200), "{}");
+    says(ask("GET /history?max_items=x&offset=-1", NULL, 200), "\"p-3\"");
+    CHECK_STR(ask("GET /history?offset=2000", NULL, 200), "{}");
+    CHECK_STR(ask("GET /history/none", NULL, 200), "{}");
+    ask("GET /history/%zz", NULL, 400);
+    ask("POST /interrupt", NULL, 200);
+    ask("POST /interrupt", "{\"prompt_id\":\"p-1\"}", 200);
+    ask("POST /interrupt", "{\"prompt_id\":\"none\"}", 200);
+    ask("POST /interrupt", "{", 400);
+    ask("POST /free", "{\"unload_models\":true,\"free_memory\":true}", 200);
+    ask("POST /free", "{}", 200);
+    ask("POST /free", "[", 400);
+    ask("POST /queue", "{\"delete\":[\"none\",1],\"clear\":true}", 200);
+    ask("POST /queue", "{\"delete\":{}}", 200);
+    ask("POST /history", "{\"delete\":[\"p-1\"]}", 200);
+    while (strcmp(ask("GET /history/p-1", NULL, 200), "{}") != 0)
+        step();
+    says(ask("GET /history", NULL, 200), "\"p-2\"");
+    ask("POST /history", "{\"clear\":true}", 200);
+    while (strcmp(ask("GET /history", NULL, 200), "{}") != 0)
+        step();
+    ask("POST /history", "x", 400);
+    says(ask("GET /system_stats", NULL, 200), "\"devices\"");
+}
+
+static void *run(void *worker)
+{
+    static nino_error e;
+    CHECK_OK(nino_worker_run(worker, &e), e);
+    return NULL;
+}
+
+int main(void)
+{
+    static const char *const dirs[] = { "in", "out", "state", "user" };
+    pthread_t thread;
+    CHECK(mkdtemp(top) && !setenv("XDG_RUNTIME_DIR", top, 1));
+    for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
+        CHECK_OK(nino_file_mkdirs(at(dirs[i]), false, &err), err);
+    const nino_job_options jo = { NINO_JOB_OPTIONS_INIT, .input_dir = at("in"),
+                                  .output_dir = at("out") };
+    const nino_ctx_params cp = { NINO_CTX_PARAMS_INIT, .device = "ref", .cache_dir = "",
+                                 .job = &jo };
+    const nino_worker_params wp = { NINO_WORKER_PARAMS_INIT, .ctx = &cp, .state_dir = at("state") };
+    nino_worker *w = nino_worker_create(&wp, &err);
+    CHECK_OK(w ? NINO_OK : err.code, err);
+    CHECK(!pthread_create(&thread, NULL, run, w));
+    const nino_serve_params p = { NINO_SERVE_PARAMS_INIT, .job = &jo, .user_dir = at("user") };
+    CHECK((s = nino_serve_create(&p, &err)));
+    CHECK_OK(nino_serve_attach(s, nino_worker_socket(w), &err), err);
+    check_refused();
+    check_jobs();
+    check_lists();
+    nino_serve_leave(&client);
+    nino_serve_destroy(&s);
+    nino_worker_stop(w);
+    CHECK(!pthread_join(thread, NULL));
+    nino_worker_destroy(&w);
+    char command[64];
+    snprintf(command, sizeof(command), "rm -rf %s", top);
+    CHECK(system(command) == 0);
+    return 0;
+}
