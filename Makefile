@@ -175,7 +175,7 @@ lib_LIBS := $(core_LIBS) $(if $(filter 1,$(CL)),-lnettle)
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 
-.PHONY: all doc docs abi lint-abi lint-deps sbom pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-unit check-performance check-integration check-regression check-bugs list-tests check-tsan check-races check-valgrind check-memory check-headers soak reliability coverage coverage-run fuzz fuzz-run tests bench bench-all lint format install uninstall stage FORCE shots plans phases budgets clocks tiles clean deps deps-check deps-long deps-lint deps-bench demo
+.PHONY: all doc docs abi lint-abi lint-deps sbom pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-unit check-performance check-integration check-regression check-bugs list-tests check-tsan check-races check-valgrind check-memory check-headers soak reliability coverage coverage-run fuzz fuzz-run tests bench bench-all lint format install uninstall stage FORCE shots plans phases budgets clocks tuned code-objects tiles clean deps deps-check deps-long deps-lint deps-bench demo
 .DELETE_ON_ERROR:
 .SECONDARY:
 .DEFAULT_GOAL := all
@@ -215,6 +215,7 @@ $(B)/%.o: %.c $(B)/flags
 $(B)/cl/kernels.o: $(wildcard cl/kernels/*.cl)
 $(foreach d,$(schedule_DIRS),$(eval $(B)/$(d)/host.o: $(wildcard $(d)/*.cl)))
 $(B)/core/op/profile_data.o: $(wildcard data/devices/*.json)
+$(B)/core/harness/tune_shipped.o: $(wildcard data/tune/*.json)
 $(B)/core/media/label.o: data/labels/sans.png
 $(B)/core/serve/user.o: data/serve/page.html
 $(B)/core/node/table/known.o: data/known_classes.txt
@@ -501,6 +502,20 @@ clocks: $(B)/tests/unit/run/real_programs
 	$(Q)$< --print $(B)/gate-programs.txt
 	$(Q)B=$(B) python3 tests/gate/gfx1151.py --programs $(B)/gate-programs.txt --write
 
+# The tuning that is shipped for gfx1151, by the same costs.
+tuned: $(B)/tests/unit/harness/tuned
+	$(Q)$< --print $(B)/tuned.json && cp $(B)/tuned.json data/tune/gfx1151.json
+
+code_DIR ?= $(B)/code
+# The programs of real workflows as code objects for AMD's driver, a file for each kind of GPU: `make install` and `make deb`
+# take them along where they are built.
+code-objects: $(B)/tests/unit/run/real_programs $(B)/tests/unit/cl/code
+	$(Q)rm -rf $(B)/code-sources && mkdir -p $(B)/code-sources
+	$(Q)$(B)/tests/unit/run/real_programs --print $(B)/code-sources/gfx1151 >/dev/null
+	$(Q)$(B)/tests/unit/run/real_programs --print $(B)/code-sources/generic generic-gpu >/dev/null
+	$(Q)$(B)/tests/unit/cl/code --objects $(B)/code-sources $(B)/code-sources/gfx1151 $(B)/code-sources/generic
+	$(Q)B=$(B) python3 tests/gate/code_objects.py $(B)/code-sources $(code_DIR)
+
 # What the phases of optimisation give on this machine's device, up to 40 minutes; it has to be quiet.
 phases: all
 	$(Q)$(B)/ninodes bench suite --output $(B)/phases --report $(B)/PHASES.md && cp $(B)/PHASES.md bench/results/PHASES.md
@@ -544,6 +559,7 @@ deb:
 	$(Q)grep -q '^ninodes ($(VERSION)) ' data/deb/changelog || { echo "data/deb/changelog does not begin with version $(VERSION)" >&2; exit 1; }
 	$(Q)rm -rf $(deb_DIR) && mkdir -p $(deb_DIR)
 	$(Q){ git ls-files -z 2>/dev/null || find . -type f -not -path './build*' -not -path './out/*' -not -name config.mk -print0; } | xargs -0 cp --parents -t $(deb_DIR)
+	$(Q)if [ -d $(code_DIR) ]; then cp -r $(code_DIR) $(deb_DIR)/code-objects; fi
 	$(Q)cp -r data/deb $(deb_DIR)/debian && sed -i 's/@BUILD_DEPENDS@/$(foreach d,$(deb_DEPS),$d$(comma))/; s/,$$//' $(deb_DIR)/debian/control
 	$(Q){ echo 'libninodes.so.$(SOVERSION) libninodes$(SOVERSION) #MINVER#'; echo '* Build-Depends-Package: libninodes-dev'; echo ' NINODES_1@NINODES_1 $(VERSION)'; \
 		sed -n "s/.*<elf-symbol name='\([^']*\)' version='\([^']*\)'.*/ \1@\2 $(VERSION)/p" $(abi_DUMP); } > $(deb_DIR)/debian/libninodes$(SOVERSION).symbols
@@ -579,6 +595,8 @@ stage: all
 	install -m 644 $(header_SRC) $(STAGE)$(INCLUDEDIR)/ninodes
 	printf '%s\n' $(pc_LINES) > $(STAGE)$(LIBDIR)/pkgconfig/ninodes.pc
 	install -m 644 $(wildcard data/devices/*.json) $(STAGE)$(DATADIR)/ninodes/devices
+	install -D -m 644 -t $(STAGE)$(DATADIR)/ninodes/tune $(wildcard data/tune/*.json)
+	$(if $(wildcard $(code_DIR)/*.bin),install -D -m 644 -t $(STAGE)$(DATADIR)/ninodes/code $(wildcard $(code_DIR)/*.bin))
 	$(if $(gui_SRC),for d in applications metainfo mime/packages icons/hicolor/scalable/apps; do install -d $(STAGE)$(DATADIR)/$$d; done)
 	$(if $(gui_SRC),install -m 644 data/desktop/org.ninodes.Studio.desktop $(STAGE)$(DATADIR)/applications)
 	$(if $(gui_SRC),install -m 644 data/desktop/org.ninodes.Studio.metainfo.xml $(STAGE)$(DATADIR)/metainfo)

@@ -242,6 +242,7 @@ static void close_backend(nino_backend *be)
     if (cl->context && (!cl->is_lost || cl->dev->is_host))
         nino_ocl.clReleaseContext(cl->context);
     nino_cl_cache_close(&cl->cache);
+    nino_cl_code_close(&cl->code);
     free(cl);
 }
 
@@ -328,6 +329,10 @@ nino_backend *nino_cl_open(const nino_cl_device *dev, const nino_ctx_params *par
     cl->be.log = &cl->log;
     cl->be.profile = profile;
     nino_ceilings_apply(params ? params->cache_dir : NULL, &dev->info, &cl->be.profile);
+    if (nino_tuning_ship(&cl->be.profile, err)) {
+        close_backend(&cl->be);
+        return NULL;
+    }
     nino_tuning_apply(params ? params->cache_dir : NULL, &dev->info, &cl->be.profile);
     cl->be.profile.has_blas = nino_blas.load();
     const bool is_param = params && params->gemm && *params->gemm;
@@ -350,6 +355,7 @@ nino_backend *nino_cl_open(const nino_cl_device *dev, const nino_ctx_params *par
         cl->helper[0] = 0; // it would keep what it compiles elsewhere
     if (nino_cache_dir(params ? params->cache_dir : NULL, dir, sizeof(dir)))
         cl->cache = nino_cl_cache_open(dir, 0, &cl->log);
+    cl->code = nino_cl_code_open(dev, &cl->log);
     nino_mem_stat m;
     nino_pool_stat(cl->be.pool, &m);
     nino_logf(&cl->log, NINO_LOG_DEBUG,

@@ -60,6 +60,7 @@ typedef struct nino_cl_attention {
     int64_t rows;      // queries of a block
     bool takes_rows;   // the kernel takes `rows` as its last argument
     bool is_narrow;    // narrow register tiles, where wide ones would be padding for the most part
+    int keys;          // of a block, other than the kernel takes by itself; 0: as that
     int passes;        // how often a block's queries are read
     int parts;         // of the keys, 0: the kernel makes none
     int64_t part_keys; // of a part; the kernel takes this and the workspace as its last arguments

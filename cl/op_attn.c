@@ -4,6 +4,7 @@
 #include "core/base/size.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static nino_status run_softmax(nino_cl *cl, const nino_op_call *c, nino_error *err)
 {
@@ -113,6 +114,8 @@ static nino_status run_attention(nino_cl *cl, const nino_op_call *c, nino_error 
     snprintf(defs, sizeof(defs), "%s -DD=%d -DBQ=%d%s%s%s", nino_cl_type_defs(d->src_type[0]),
              (int) a.depth, a.cut.most, a.cut.is_narrow ? " -DNARROW=1" : "",
              d->n_src == 4 ? " -DBIAS=1" : "", d->attr.is_causal ? " -DCAUSAL=1" : "");
+    if (a.cut.keys)
+        snprintf(defs + strlen(defs), sizeof(defs) - strlen(defs), " -DKEYS=%d", a.cut.keys);
     if (!a.cut.most || a.tk > INT32_MAX - 128 || a.tq > INT32_MAX - 128 || a.blocks > INT32_MAX ||
         a.bias_n > INT32_MAX)
         return nino_fail(err, NINO_ERR_UNSUPPORTED, "attention", "the tensors are too big");

@@ -5,7 +5,6 @@
 
 #include "core/base/time.h"
 #include "core/base/thread.h"
-#include "core/base/file.h"
 #include "core/base/vars.h"
 
 #include <pthread.h>
@@ -13,74 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 struct nino_cl_program {
     struct nino_cl_program *next;
     char *file, *defs;
     cl_program handle;
     nino_cl_kernel *kernels;
-    bool is_known; // from a binary, or the driver has had it before
+    bool is_known;   // from a binary, or the driver has had it before
+    bool is_shipped; // a code object
 };
 
-enum { MAX_SOURCE = 1 << 20, MAX_BINARY = 64 << 20 };
+enum { MAX_LOG = 1 << 20, MAX_BINARY = 64 << 20 };
 static const char format_version[] = "ninodes kernels 1";
-
-// malloc'd text of FILE.cl: the schedule's own, else the shared one.
-static nino_status program_load_file(const nino_profile *p, const char *file, char **out,
-                                     nino_error *err)
-{
-    const char *dir = nino_vars_get()->kernel_dir;
-    size_t len;
-    if (*dir) {
-        char path[4096] = "";
-        for (const nino_sched *s = p->schedule; s && access(path, F_OK); s = nino_cl_base(s))
-            snprintf(path, sizeof(path), "%s/%s/%s.cl", dir, s->name, file);
-        if (access(path, F_OK))
-            snprintf(path, sizeof(path), "%s/kernels/%s.cl", dir, file);
-        return nino_file_read(path, MAX_SOURCE, false, out, &len, err);
-    }
-    const char *text = nino_cl_source(p, file);
-    if (!text)
-        return nino_fail(err, NINO_ERR_DEVICE, file, "there is no kernel file of that name");
-    *out = strdup(text);
-    return *out ? NINO_OK : nino_fail(err, NINO_ERR_NOMEM, file, "out of memory");
-}
-
-// text up to `before`, then part, then `after`; takes text.
-static char *program_splice(char *text, size_t before, const char *part, const char *after)
-{
-    const size_t n = before + strlen(part) + strlen(after) + 1;
-    char *all = malloc(n);
-    if (all)
-        snprintf(all, n, "%.*s%s%s", (int) before, text, part, after);
-    free(text);
-    return all;
-}
-
-// FILE.cl with files in place of the lines that include them, which a driver would look for on
-// disk.
-nino_status nino_cl_program_source(const nino_profile *p, const char *file, char **out,
-                                   nino_error *err)
-{
-    enum { MOST = 16 }; // a file that includes itself must end
-    static const char mark[] = "\n#include \"";
-    nino_status st = program_load_file(p, file, out, err);
-    for (int i = 0; !st && i < MOST; i++) {
-        char name[32], *part = NULL, *at = strstr(*out, mark);
-        if (!at)
-            return NINO_OK;
-        const char *from = at + sizeof(mark) - 1, *end = from + strcspn(from, "\"\n");
-        const char *rest = *end == '"' ? end + 1 : end;
-        const int len = (int) (end - from) - 3; // without ".cl"
-        snprintf(name, sizeof(name), "%.*s", len > 0 ? len : 0, from);
-        if (!(st = program_load_file(p, name, &part, err)) &&
-            !(*out = program_splice(*out, (size_t) (at - *out) + 1, part, rest)))
-            st = nino_fail(err, NINO_ERR_NOMEM, file, "out of memory");
-        free(part);
-    }
-    return st ? st : nino_fail(err, NINO_ERR_DEVICE, file, "it includes too many files");
-}
 
 static nino_cl_key program_key_of(const nino_cl *cl, const char *const source[3],
                                   const char *options)
@@ -106,6 +49,22 @@ static cl_program from_binary(nino_cl *cl, const void *data, size_t bytes, const
         p = NULL;
     }
     return p;
+}
+
+// From the code objects that are shipped; NULL: there is none, or none that is right.
+static cl_program from_code(nino_cl *cl, const struct nino_cl_program *p,
+                            const char *const source[3], const char *options)
+{
+    size_t bytes;
+    const int i =
+        cl->code ? nino_cl_code_find(cl->code, cl->be.profile.schedule->define, p->defs, source)
+                 : -1;
+    if (i < 0 || !nino_cl_code_is_right(cl, i))
+        return NULL;
+    void *data = nino_cl_code_load(cl->code, i, &bytes, NULL);
+    cl_program handle = data ? from_binary(cl, data, bytes, options) : NULL;
+    free(data);
+    return handle;
 }
 
 bool nino_cl_builds_at_launch(const nino_cl *cl)
@@ -150,7 +109,7 @@ static void log_build(nino_cl *cl, cl_program p, const char *file, nino_log_leve
 {
     size_t bytes = 0;
     if (nino_ocl.clGetProgramBuildInfo(p, cl->dev->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes) ||
-        bytes < 2 || bytes > MAX_SOURCE)
+        bytes < 2 || bytes > MAX_LOG)
         return;
     char *text = calloc(bytes + 1, 1);
     if (text &&
@@ -368,6 +327,8 @@ static nino_status build_source(nino_cl *cl, struct nino_cl_build *b, const char
     if (binary && !is_mark)
         p->handle = from_binary(cl, binary, bytes, b->options);
     free(binary);
+    if (!p->handle && (p->handle = from_code(cl, p, source, b->options)))
+        p->is_known = p->is_shipped = true;
     const nino_event ev = { .kind = NINO_EV_CACHE,
                             .sub = NINO_CACHE_PROGRAM,
                             .u.scope = { p->handle != NULL, !p->handle && !is_worth_saving(cl) } };
@@ -378,6 +339,10 @@ static nino_status build_source(nino_cl *cl, struct nino_cl_build *b, const char
         p->next = cl->programs;
         cl->programs = p;
         return NINO_OK;
+    }
+    if (cl->is_trial) {
+        build_destroy(&b);
+        return nino_fail(err, NINO_ERR_UNSUPPORTED, "code", "the driver does not take it");
     }
     p->handle = OCL_NEW(e, clCreateProgramWithSource, cl->context, 3, (const char **) source, NULL);
     const nino_status st = !p->handle    ? nino_cl_fail(cl, e, "clCreateProgramWithSource", err)
@@ -547,14 +512,38 @@ nino_cl_nearness nino_cl_program_near(nino_cl *cl, const char *file, const char 
     void *data = NULL;
     if (program_find(cl, file, options))
         return NINO_CL_HERE;
+    int code = -1;
     if (!program_read(&cl->be.profile, file, options, &s, NULL)) {
         const nino_cl_key key = program_key_of(cl, s.part, s.options);
         data = nino_cl_cache_get(cl->cache, &key, &bytes);
+        if (cl->code)
+            code = nino_cl_code_find(cl->code, cl->be.profile.schedule->define, options, s.part);
     }
     source_release(&s);
     const bool is_mark = data && program_is_mark(data, bytes);
     free(data);
+    if (code >= 0 && nino_cl_code_may_be_right(cl->code, code))
+        return NINO_CL_HERE;
     return is_mark ? NINO_CL_DRIVERS : data ? NINO_CL_HERE : NINO_CL_NOWHERE;
+}
+
+int nino_cl_program_code(const nino_cl_code *c, const nino_profile *p, const char *file,
+                         const char *options)
+{
+    source s;
+    const int i = program_read(p, file, options, &s, NULL)
+                      ? -1
+                      : nino_cl_code_find(c, p->schedule->define, options, s.part);
+    source_release(&s);
+    return i;
+}
+
+bool nino_cl_program_is_shipped(const nino_cl *cl, const char *file, const char *options)
+{
+    const struct nino_cl_program *p = cl->programs;
+    while (p && (strcmp(p->file, file) != 0 || strcmp(p->defs, options) != 0))
+        p = p->next;
+    return p && p->is_shipped;
 }
 
 // The work-group functions of PoCL are part of a binary when they have been compiled: the variant that

@@ -21,11 +21,19 @@ static nino_backend *open_device(size_t i, const nino_ctx_params *params, const 
     return nino_cl_open(&list[i], params, log, err);
 }
 
+static size_t count_objects(size_t i, size_t *n_fit)
+{
+    const nino_cl_device *list;
+    *n_fit = 0;
+    return i < nino_cl_devices(&list) ? nino_cl_code_count(&list[i], n_fit) : 0;
+}
+
 static const nino_device_provider provider = { "cl",
                                                list_devices,
                                                open_device,
                                                nino_cl_explain,
                                                nino_cl_list_programs,
                                                nino_cl_kernel_folder,
-                                               nino_cl_program_text };
+                                               nino_cl_program_text,
+                                               count_objects };
 const nino_device_provider *const nino_cl_provider = &provider;

@@ -82,11 +82,35 @@ void nino_cl_cache_sweep_pocl(const nino_cl_cache *c);
 void *nino_cl_cache_get(nino_cl_cache *c, const nino_cl_key *key, size_t *bytes);
 void nino_cl_cache_put(nino_cl_cache *c, const nino_cl_key *key, const void *data, size_t bytes);
 
+// ---- code.c ----------------------------------------------------------------------------------
+// Code objects that are shipped for a kind of GPU, in CODE/TARGET.bin of NINODES_DATA_DIR or the install.
+typedef struct nino_cl_code nino_cl_code;
+// NULL: none for this device; of a damaged file the log says so.
+nino_cl_code *nino_cl_code_open(const nino_cl_device *dev, const nino_log *log);
+void nino_cl_code_close(nino_cl_code **c); // NULL-safe
+nino_cl_key nino_cl_code_key(const char *target, const char *define, const char *defs,
+                             const char *const source[3]);
+// Number of the object of a program, -1: there is none.
+int nino_cl_code_find(const nino_cl_code *c, const char *define, const char *defs,
+                      const char *const source[3]);
+// malloc'd object, and calls that use it, a line each (may be NULL); NULL: it is damaged.
+void *nino_cl_code_load(const nino_cl_code *c, int i, size_t *bytes, char **calls);
+// Whether its calls give what the reference gives: computed once, kept in the cache of programs.
+bool nino_cl_code_is_right(nino_cl *cl, int i);
+bool nino_cl_code_may_be_right(const nino_cl_code *c, int i); // nothing is computed
+// How many there are for a device, and those of programs that are as in this library.
+size_t nino_cl_code_count(const nino_cl_device *dev, size_t *n_fit);
+
 // ---- room.c ----------------------------------------------------------------------------------
 // Before a driver compiles: NINO_ERR_IO with what is missing of what it would end the process for.
 nino_status nino_cl_room_check(const nino_cl *cl, nino_error *err);
 // After its compiler has failed: NINO_ERR_IO with what it may have lacked; NINO_OK: nothing of that.
 nino_status nino_cl_room_explain(const nino_cl *cl, nino_error *err);
+
+// ---- source.c --------------------------------------------------------------------------------
+// malloc'd text of FILE.cl with what it includes.
+nino_status nino_cl_program_source(const nino_profile *p, const char *file, char **out,
+                                   nino_error *err);
 
 // ---- program.c -------------------------------------------------------------------------------
 // A kernel object with what launching it needs to know. Owned by its program.
@@ -108,9 +132,6 @@ nino_status nino_cl_program_text(const char *schedule, const char *file, const c
                                  char **out, char **options, nino_error *err);
 nino_status nino_cl_kernel_ask(nino_backend *be, const char *file, const char *defs,
                                const char *name, nino_kernel_facts *out, nino_error *err);
-// malloc'd text of FILE.cl with what it includes.
-nino_status nino_cl_program_source(const nino_profile *p, const char *file, char **out,
-                                   nino_error *err);
 // Finds or builds. `defs` as given to nino_cl_launch(). The compiler runs on a thread of its own,
 // so that a cancel need not wait for it: the call ends with NINO_ERR_CANCELLED, the build goes on,
 // and its program is there for the next one who asks.
@@ -126,6 +147,11 @@ nino_status nino_cl_program_compile(nino_backend *be, const nino_plan_program *p
 // Where it is: in this process or our cache; where the driver keeps it; nowhere.
 typedef enum nino_cl_nearness { NINO_CL_HERE, NINO_CL_DRIVERS, NINO_CL_NOWHERE } nino_cl_nearness;
 nino_cl_nearness nino_cl_program_near(nino_cl *cl, const char *file, const char *options);
+// Number of the code object of a program of that profile, -1: there is none.
+int nino_cl_program_code(const nino_cl_code *c, const nino_profile *p, const char *file,
+                         const char *options);
+// Whether the program that this backend has is a code object.
+bool nino_cl_program_is_shipped(const nino_cl *cl, const char *file, const char *options);
 // Whether the driver compiles a kernel when it is first launched (PoCL).
 bool nino_cl_builds_at_launch(const nino_cl *cl);
 uint32_t nino_cl_stage_launch(nino_cl *cl, const nino_cl_kernel *k); // begins NINO_STAGE_LAUNCH
@@ -255,6 +281,8 @@ struct nino_cl {
     nino_cl_queue queue;
     nino_cl_tellings told;
     nino_cl_cache *cache; // may be NULL
+    nino_cl_code *code;   // may be NULL
+    bool is_trial;        // it checks code objects and compiles nothing
     struct nino_cl_program *programs;
     struct nino_cl_build *build;        // that goes on in the background, NULL: none
     struct nino_cl_ahead *ahead;        // programs that helpers build; NULL: none

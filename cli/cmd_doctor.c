@@ -73,6 +73,20 @@ static void check_icd(checkup *c)
              "no OpenCL driver is registered in %s", dir);
 }
 
+// Of AMD's driver, which takes programs that were compiled before.
+static void check_objects(checkup *c, const nino_device_info *d)
+{
+    size_t fit = 0;
+    const size_t n = nino_device_objects(d, &fit);
+    if (n)
+        tell(c, "compiled", fit == n ? GOOD : NOTE, EXIT_OK,
+             "make code-objects and make install of this version",
+             "%zu of %zu compiled programs for %s fit this version", fit, n, d->name);
+    else if (!strncmp(d->name, "gfx", 3))
+        tell(c, "compiled", NOTE, EXIT_OK, "make code-objects before make install",
+             "no compiled programs for %s: each is compiled at its first use", d->name);
+}
+
 static void check_devices(checkup *c)
 {
     nino_device_info list[16];
@@ -88,6 +102,8 @@ static void check_devices(checkup *c)
         tell(c, "device", *d->problem ? NOTE : GOOD, EXIT_OK, "ninodes devices says more",
              "%s %s, %s, driver %s%s%s", d->selector, d->name, bytes, d->driver,
              *d->problem ? ": " : "", d->problem);
+        if (!*d->problem)
+            check_objects(c, d);
     }
     char why[4096] = "";
     const size_t explained = nino_devices_explain(why, sizeof(why));

@@ -565,8 +565,10 @@ const command commands[] = {
       "Takes about a minute and needs the device for itself. Only what changes no bit of a result\n"
       "is tuned, but for the engines of linear layers of few (up to 16), of less than 256 and of\n"
       "more rows: 1 is our kernels, 2 CLBlast, which adds in another order (NINODES_GEMM=native\n"
-      "leaves them out). Only what is faster beyond doubt is kept: for this device, its driver\n"
-      "and this version. The gain is measured anew after choosing.\n",
+      "leaves them out), and parts of small products and blocks of keys where a GPU has matrix\n"
+      "instructions (gemm_costs, gemm_split, flash_keys). Only what is faster beyond doubt is\n"
+      "kept: for this device, its driver and this version. The gain is measured anew after\n"
+      "choosing.\n",
       tune_opts, cmd_tune },
     { "monitor", "[PID|SOCKET|JOB|TRACE]", 0, 1,
       "Watch a run of this machine (default: the newest), or look at a trace",

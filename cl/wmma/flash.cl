@@ -27,7 +27,9 @@
 
 #define DP ((D + 15) / 16 * 16)
 #define ND (DP / 16)
-#define KEYS (D <= 64 ? 64 : 32)   // of a block
+#ifndef KEYS
+#define KEYS (D <= 64 ? 64 : 32)   // of a block; another number as tuned
+#endif
 #define NK (KEYS / 16)
 #define LDK (DP + 8)               // an odd number of 16 bytes: reads by neighbouring lanes meet no bank twice
 #define LDV (KEYS + 8)

@@ -55,8 +55,7 @@ static void host_cut_product(const nino_cl *cl, const nino_op_call *c, const nin
     const nino_split split = nino_sched_split(p, &c->d);
     const nino_tile t = split.parts > 1
                             ? split.tile
-                            : nino_sched_tile(n, g->n, nino_cl_compute_units(cl),
-                                              p->tuning.gemm_tile, nino_sched_head(&c->d));
+                            : nino_sched_tile(p, &c->d, n, g->n, nino_cl_compute_units(cl));
     out->file = "wmma";
     out->kernel = nino_cl_wmma_kernel(&t);
     out->group = (size_t) (t.waves_along * t.waves_across) * 32;
@@ -69,6 +68,8 @@ static void host_cut_product(const nino_cl *cl, const nino_op_call *c, const nin
                        host_has_chunks(type, w->raw->type) ? " -DCHUNKED=1" : "",
                        is_plain ? "" : " -DTAPPED=1", g->is_video ? " -DVIDEO=1" : "",
                        g->c % 8 ? " -DODD=1" : "");
+    if (p->tuning.gemm_band && p->tuning.gemm_band != NINO_STANDARD_GEMM_BAND)
+        nino_cl_cut_define(out, " -DBAND=%d", p->tuning.gemm_band);
     out->global[0] = (size_t) nino_ceil_div(n, t.rows) * out->group;
     out->global[1] = (size_t) nino_ceil_div(g->n, t.columns);
     out->global[2] = (size_t) split.parts;
@@ -84,16 +85,21 @@ static void host_cut_skinny(const nino_cl_columns *w, const nino_cl_product *g, 
 static void host_cut_attention(const nino_cl *cl, const nino_op_desc *d, nino_cl_attention *out)
 {
     enum { ROWS = 64, GROUP = 128 };
-    const nino_attn_layout l = nino_sched_attention(nino_cl_profile(cl), d);
+    const nino_profile *p = nino_cl_profile(cl);
+    const nino_attn_layout l = nino_sched_attention(p, d);
     if (l.form != NINO_ATTN_FLASH) {
         nino_cl_generic_schedule.cut_attention(cl, d, out);
         return;
     }
+    const int64_t depth = d->src[0].dim[2] / d->attr.heads;
+    const nino_profile standard = { .tuning = { 0 } };
+    const int keys = nino_sched_keys(p, depth);
     *out = (nino_cl_attention){ .file = "flash",
                                 .kernel = "attention_wmma",
                                 .group = GROUP,
                                 .most = ROWS,
                                 .rows = ROWS,
+                                .keys = keys == nino_sched_keys(&standard, depth) ? 0 : keys,
                                 .passes = 1,
                                 .parts = l.parts,
                                 .part_keys = l.part_keys };

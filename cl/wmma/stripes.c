@@ -94,8 +94,8 @@ typedef struct stripes_product {
 static nino_status multiply(nino_cl *cl, const stripes *s, const stripes_product *p,
                             nino_error *err)
 {
-    const nino_tile t = nino_sched_tile(p->rows, p->columns, nino_cl_compute_units(cl),
-                                        nino_cl_profile(cl)->tuning.gemm_tile, 0);
+    const nino_tile t = nino_sched_tile(nino_cl_profile(cl), &s->c->d, p->rows, p->columns,
+                                        nino_cl_compute_units(cl));
     const size_t group = (size_t) (t.waves_along * t.waves_across) * 32;
     const size_t global[] = { (size_t) nino_ceil_div(p->rows, t.rows) * group,
                               (size_t) nino_ceil_div(p->columns, t.columns) };

@@ -14,6 +14,7 @@
 //   -D CHUNKED=1    which has a chunk_TYPE() below, for f16; for bf16, if both have all of its values
 //   -D TAPPED=1     a result's inputs are not those of one pixel of the same number: source() tells.
 //                   Without it rows of X are H apart, those of W `W`
+//   -D BAND=n       as tuned                                                                  [8]
 //   -D ODD=1        C is no multiple of 8, so that pixels are not whole chunks
 //   has: HAS_BIAS, HAS_ADDED (R), HAS_PIECES, HAS_SUMS_ONLY (Y is f32, and nothing follows the sums), with SAME
 //   also HAS_ROW_FACTORS (bias are factors of the rows of Y); fn: nino_act of core/op/op.h
@@ -38,7 +39,9 @@
 #define BK 32
 #define LDK (BK + 8)               // 80 bytes: reads of 16 by neighbouring lanes meet no bank twice
 #define CHUNKS (BK / 8)            // of a row
+#ifndef BAND
 #define BAND 8                     // tiles of pixels that share columns while these are in the cache
+#endif
 #define LOCAL_ROW(r) ((r) *LDK)
 // The column that is row r of the weights in __local.
 #define WEIGHT_ROW(r) (((r) & ~15) | ((r) & 1) << 3 | ((r) & 15) >> 1)

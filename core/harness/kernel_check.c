@@ -338,8 +338,8 @@ void check_side_release(check_side *s)
 
 // ---- one case --------------------------------------------------------------------------------
 
-static nino_status kernel_check_describe(const nino_check_case *c, nino_dtype type, nino_op_desc *d,
-                                         nino_error *err)
+nino_status nino_check_describe(const nino_check_case *c, nino_dtype type, nino_op_desc *d,
+                                nino_error *err)
 {
     while (d->n_src < NINO_OP_MAX_SRC && c->src[d->n_src][0]) {
         d->src[d->n_src] = kernel_check_shape_of(c->src[d->n_src]);
@@ -385,7 +385,7 @@ nino_status check_job_init(check_job *j, const nino_check_case *c, nino_dtype ty
         j->d.src[0] = kernel_check_shape_of(c->src[0]);
     if (!make_weights(c, p, type, &j->d, &j->w, &j->bias, &seed))
         return nino_fail(err, NINO_ERR_NOMEM, "check", "no host memory for weights");
-    const nino_status st = kernel_check_describe(c, type, &j->d, err);
+    const nino_status st = nino_check_describe(c, type, &j->d, err);
     for (int i = 0; i < j->d.n_src && !st; i++) {
         if (!(j->x[i] = kernel_check_values(j->d.src[i], j->d.src_type[i], spread, &seed)))
             return nino_fail(err, NINO_ERR_NOMEM, "check", "no host memory for values");

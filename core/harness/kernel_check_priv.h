@@ -20,6 +20,9 @@ typedef struct check_job {
     nino_weight *w, *bias;
 } check_job;
 
+// The call of a case whose op and attributes d has, with its weight: the shapes and types.
+nino_status nino_check_describe(const nino_check_case *c, nino_dtype type, nino_op_desc *d,
+                                nino_error *err);
 // Release in any case.
 nino_status check_job_init(check_job *j, const nino_check_case *c, nino_dtype type,
                            const nino_profile *p, uint64_t seed, nino_error *err);

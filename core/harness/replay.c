@@ -352,7 +352,7 @@ nino_status nino_kernel_on(const char *profile, const char *call, char kernel[NI
     check_job job = { .w = NULL };
     check_side side = { .in_place = -1 };
     nino_status st = nino_profile_load(profile, &p, err);
-    if (st || (st = nino_call_read(call, &c, &type, err)))
+    if (st || (st = nino_tuning_ship(&p, err)) || (st = nino_call_read(call, &c, &type, err)))
         return st;
     if (!(lister = nino_device_program_lister(&p, NULL, &programs)))
         return nino_fail(err, NINO_ERR_UNSUPPORTED, profile, "it compiles no kernels");

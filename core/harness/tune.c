@@ -15,121 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MAX_CASES = 3, MAX_ROUNDS = 16 };
-
-static const nino_check_case tall = {
-    .op = NINO_OP_LINEAR, .src = { { 1024, 1024 } }, .n = 1024, .weight = NINO_F16
-};
-static const nino_check_case flat = {
-    .op = NINO_OP_LINEAR, .src = { { 77, 768 } }, .n = 3072, .weight = NINO_F16
-};
-static const nino_check_case few_narrow = {
-    .op = NINO_OP_LINEAR, .src = { { 1, 1280 } }, .n = 1280, .weight = NINO_F16
-};
-static const nino_check_case few_wide = {
-    .op = NINO_OP_LINEAR, .src = { { 8, 1024 } }, .n = 4096, .weight = NINO_F16
-};
-static const nino_check_case even = {
-    .op = NINO_OP_LINEAR, .src = { { 192, 640 } }, .n = 640, .weight = NINO_F32
-};
-static const nino_check_case up_rows = {
-    .op = NINO_OP_LINEAR, .src = { { 1024, 320 } }, .n = 1280, .weight = NINO_F32
-};
-static const nino_check_case wide = { .op = NINO_OP_CONV2D,
-                                      .attr = { .kernel = 3, .stride = 1 },
-                                      .src = { { 1, 64, 64, 256 } },
-                                      .n = 256,
-                                      .weight = NINO_F16 };
-static const nino_check_case deep = { .op = NINO_OP_CONV2D,
-                                      .attr = { .kernel = 3, .stride = 1 },
-                                      .src = { { 1, 128, 128, 128 } },
-                                      .n = 128,
-                                      .weight = NINO_F16 };
-static const nino_check_case point = { .op = NINO_OP_CONV2D,
-                                       .attr = { .kernel = 1, .stride = 1 },
-                                       .src = { { 1, 64, 64, 320 } },
-                                       .n = 320,
-                                       .weight = NINO_F16 };
-static const nino_check_case small_gemm = {
-    .op = NINO_OP_LINEAR, .src = { { 128, 128 } }, .n = 128, .weight = NINO_F16
-};
-static const nino_check_case small_conv = { .op = NINO_OP_CONV2D,
-                                            .attr = { .kernel = 3, .stride = 1 },
-                                            .src = { { 1, 32, 32, 32 } },
-                                            .n = 32,
-                                            .weight = NINO_F16 };
-
-const nino_tune_row nino_tune_rows[] = {
-    { "gemm_pieces",
-      offsetof(nino_tuning, gemm_pieces),
-      NINO_TUNES_GEMM_PIECES,
-      false,
-      NINO_STANDARD_GEMM_PIECES,
-      { 1, 2, 4, 8, 16 },
-      { &tall, &flat, &point },
-      &small_gemm },
-    { "gemm_rows",
-      offsetof(nino_tuning, gemm_rows),
-      NINO_TUNES_GEMM_ROWS,
-      false,
-      NINO_STANDARD_GEMM_ROWS,
-      { 24, 48, 72, 96 },
-      { &tall, &flat, &point },
-      &small_gemm },
-    { "wino_tiles",
-      offsetof(nino_tuning, wino_tiles),
-      NINO_TUNES_WINO_TILES,
-      true,
-      NINO_STANDARD_WINO_TILES,
-      { 56, 84, 112, 168, 224 },
-      { &wide, &deep },
-      &small_conv },
-    { "gemm_tile",
-      offsetof(nino_tuning, gemm_tile),
-      NINO_TUNES_GEMM_TILE,
-      false,
-      NINO_STANDARD_GEMM_TILE,
-      { 1, 2, 3 },
-      { &tall, &flat, &point },
-      &small_gemm },
-#define ENGINE(rows, ...)                                                                          \
-    {                                                                                              \
-        .name = "engine_" #rows, .offset = offsetof(nino_tuning, engine_##rows),                   \
-        .standard = NINO_STANDARD_ENGINE, .value = { NINO_GEMM_NATIVE, NINO_GEMM_CLBLAST },        \
-        .cases = {                                                                                 \
-            __VA_ARGS__                                                                            \
-        }                                                                                          \
-    }
-    ENGINE(few, &few_narrow, &few_wide),
-    ENGINE(flat, &flat, &even),
-    ENGINE(tall, &tall, &up_rows),
-    { .name = NULL },
-};
-
-int *nino_tune_field(nino_tuning *t, const nino_tune_row *row)
-{
-    return (int *) (void *) ((char *) t + row->offset);
-}
-
-bool nino_tune_allows(const nino_tune_row *row, int value)
-{
-    for (int i = 0; i < NINO_MAX_TUNE_VALUES; i++)
-        if (row->value[i] == value && value)
-            return true;
-    return false;
-}
-
-bool nino_tuning_apply(const char *cache_dir, const nino_device_info *d, nino_profile *p)
-{
-    nino_tuning_info t;
-    if (!nino_is_true(nino_vars_get()->kernel_tuning) || nino_tuning_load(cache_dir, d, &t, NULL))
-        return false;
-    for (const nino_tune_row *r = nino_tune_rows; r->name; r++)
-        for (size_t i = 0; i < t.n; i++)
-            if (!strcmp(t.choice[i].name, r->name))
-                *nino_tune_field(&p->tuning, r) = t.choice[i].value;
-    return true;
-}
+enum { MAX_ROUNDS = 16 };
 
 // ---- measuring ---------------------------------------------------------------------------------
 
@@ -146,14 +32,6 @@ typedef struct pair {
     check_side side[2];
 } pair;
 
-bool nino_tune_fits(const nino_profile *p, const nino_tune_row *row)
-{
-    if (!row->tunes)
-        return p->has_blas && p->gemm != NINO_GEMM_NATIVE;
-    const bool fits = (p->schedule->tunes & row->tunes) != 0;
-    return fits && (!row->is_winograd || p->has_winograd);
-}
-
 static void tune_set(const session *s, const nino_tune_row *row, int value)
 {
     *nino_tune_field(&s->be->profile.tuning, row) = value;
@@ -163,8 +41,8 @@ static nino_status pair_open(pair *t, const session *s, const nino_tune_row *row
                              const nino_check_case *c)
 {
     *t = (pair){ .side = { { .be = s->be, .in_place = -1 }, { .be = s->be, .in_place = -1 } } };
-    // f32 in every case: Winograd and the CPU kernels are for it
-    nino_status st = check_job_init(&t->job, c, NINO_F32, &s->be->profile, 1, s->err);
+    const nino_profile *p = &s->be->profile;
+    nino_status st = check_job_init(&t->job, c, nino_tune_type(p, row), p, 1, s->err);
     for (int i = 0; i < 2 && !st; i++) {
         tune_set(s, row, i ? value : row->standard);
         st = check_side_prepare(&t->side[i], &t->job, s->err);
@@ -208,7 +86,7 @@ static nino_status tune_compare(const session *s, const nino_tune_row *row, int 
                                 estimate *out)
 {
     double log_ratio[MAX_ROUNDS] = { 0 }, sum = 0, square = 0;
-    const int n_cases = s->p->quick ? 1 : MAX_CASES;
+    const int n_cases = s->p->quick ? 1 : NINO_MAX_TUNE_CASES;
     int n = 0;
     nino_status st = NINO_OK;
     for (int i = 0; i < n_cases && (s->p->quick || row->cases[i]) && !st; i++, n++) {

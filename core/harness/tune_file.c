@@ -84,19 +84,26 @@ static bool tune_file_take(const nino_json *root, nino_tuning_info *t)
     return true;
 }
 
+nino_status nino_tuning_read(const char *text, size_t len, const char *where, nino_tuning_info *t,
+                             nino_error *err)
+{
+    nino_json_doc *doc = NULL;
+    *t = (nino_tuning_info){ .n = 0 };
+    nino_status st = nino_json_parse(text, len, where, NULL, &doc, err);
+    if (!st && !tune_file_take(doc->root, t))
+        st = nino_fail(err, NINO_ERR_FORMAT, where, "is no tuning of ninodes tune");
+    nino_json_doc_destroy(&doc);
+    return st;
+}
+
 // NINO_ERR_FORMAT: it is none.
 static nino_status read_tuning(const char *path, nino_tuning_info *t, nino_error *err)
 {
     char *data = NULL;
     size_t len = 0;
-    nino_json_doc *doc = NULL;
-    *t = (nino_tuning_info){ .n = 0 };
     nino_status st = nino_file_read(path, MAX_FILE, false, &data, &len, err);
     if (!st)
-        st = nino_json_parse(data, len, path, NULL, &doc, err);
-    if (!st && !tune_file_take(doc->root, t))
-        st = nino_fail(err, NINO_ERR_FORMAT, path, "is no tuning of ninodes tune");
-    nino_json_doc_destroy(&doc);
+        st = nino_tuning_read(data, len, path, t, err);
     free(data);
     return st;
 }

@@ -65,10 +65,10 @@ static double filled(int64_t n, int64_t each)
 }
 
 // A product in tiles, by the processor that has most of them to do.
-static double tiled(const nino_profile *p, int64_t rows, int64_t columns, int64_t depth,
-                    int64_t head, clocks_row want)
+static double tiled(const nino_profile *p, const nino_op_desc *d, int64_t rows, int64_t columns,
+                    int64_t depth, clocks_row want)
 {
-    const nino_tile t = nino_sched_tile(rows, columns, p->units, p->tuning.gemm_tile, head);
+    const nino_tile t = nino_sched_tile(p, d, rows, columns, p->units);
     const int64_t tiles = nino_ceil_div(rows, t.rows) * nino_ceil_div(columns, t.columns);
     const double steps = ceil((double) depth / 32);
     want.rows = t.rows;
@@ -93,21 +93,39 @@ static double split_tiled(const nino_profile *p, int64_t rows, const nino_op_des
            (steps + WARM_UP);
 }
 
-static double product_share(const nino_profile *p, const nino_op_desc *d)
+// Of a product by matrix instructions, whatever its tiles.
+static clocks_row row_of_product(const nino_profile *p, const nino_op_desc *d)
 {
     const nino_weight *w = d->weight;
     nino_raw_layout raw;
-    const bool is_expanded = nino_sched_expand(p, d).panels > 0;
+    clocks_row row = { .kind = PRODUCT, .act = (int) d->src_type[0] };
+    if (!w) { // an attention's
+        row.weight = row.act;
+        return row;
+    }
+    row.weight = (int) (nino_sched_expand(p, d).panels > 0  ? d->src_type[0]
+                        : nino_raw_layout_of(w, &raw)       ? raw.part[0].type
+                        : nino_sched_kept(p, d) != NINO_F32 ? NINO_F16
+                                                            : w->dtype);
+    row.form = d->op == NINO_OP_CONV3D                     ? VIDEO
+               : nino_op_taps(d) > 1 || d->attr.stride > 1 ? TAPPED
+                                                           : PLAIN;
+    return row;
+}
+
+double nino_clocks_loop(const nino_profile *p, const nino_op_desc *d, const nino_tile *t)
+{
+    clocks_row want = row_of_product(p, d);
+    want.rows = t->rows;
+    want.columns = t->columns;
+    return share_of(&want);
+}
+
+static double product_share(const nino_profile *p, const nino_op_desc *d)
+{
+    const nino_weight *w = d->weight;
     const int64_t rows = nino_shape_count(&d->dst) / w->n;
-    clocks_row want = { .kind = PRODUCT,
-                        .act = (int) d->src_type[0],
-                        .weight = (int) (is_expanded                         ? d->src_type[0]
-                                         : nino_raw_layout_of(w, &raw)       ? raw.part[0].type
-                                         : nino_sched_kept(p, d) != NINO_F32 ? NINO_F16
-                                                                             : w->dtype),
-                        .form = d->op == NINO_OP_CONV3D                     ? VIDEO
-                                : nino_op_taps(d) > 1 || d->attr.stride > 1 ? TAPPED
-                                                                            : PLAIN };
+    clocks_row want = row_of_product(p, d);
     if (d->src_type[0] == NINO_F32) {
         want.kind = F32_PRODUCT;
         want.rows = want.columns = 128;
@@ -117,7 +135,7 @@ static double product_share(const nino_profile *p, const nino_op_desc *d)
         return F32_FEW * p->peak_f32 / p->peak_f16;
     const nino_split split = nino_sched_split(p, d);
     return split.parts > 1 ? split_tiled(p, rows, d, &split, want)
-                           : tiled(p, rows, w->n, w->c * nino_op_taps(d), nino_sched_head(d), want);
+                           : tiled(p, d, rows, w->n, w->c * nino_op_taps(d), want);
 }
 
 static double attention_share(const nino_profile *p, const nino_op_desc *d)
@@ -133,18 +151,20 @@ static double attention_share(const nino_profile *p, const nino_op_desc *d)
                         .has_bias = d->n_src == 4 };
     if (l.form == NINO_ATTN_STRIPES) {
         const int64_t rows = tq < l.rows ? tq : l.rows;
-        want = (clocks_row){ .kind = PRODUCT, .act = want.act, .weight = want.act };
-        return 2 / (1 / tiled(p, rows, tk, depth, 0, want) +
-                    1 / tiled(p, rows, depth, l.keys, 0, want));
+        want = row_of_product(p, d);
+        return 2 / (1 / tiled(p, d, rows, tk, depth, want) +
+                    1 / tiled(p, d, rows, depth, l.keys, want));
     }
     if (l.form == NINO_ATTN_OWN) {
         want.kind = F32_ATTENTION;
         return share_of(&want);
     }
     want.kind = FLASH;
-    const int keys = nino_sched_attention_keys(depth);
+    const int keys = nino_sched_keys(p, depth);
     const int64_t blocks = nino_ceil_div(tk, keys);
     const int64_t each = l.part_keys / keys; // blocks of a part
+    want.rows = 64;
+    want.columns = keys;
     // Where later keys are hidden, the last blocks of every 64 queries are seen by some of them only.
     const double seen = (double) tk - (double) (tq - 1) / 2, done = seen + 32 + keys / 2.0;
     return share_of(&want) * filled(tq, 64) *

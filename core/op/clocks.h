@@ -12,6 +12,8 @@ typedef enum nino_clocks_kind {
 
 // The most that any kernel of a kind reaches of the peak.
 double nino_clocks_best(nino_clocks_kind kind);
+// The share of the peak that the main loop of a product of call d reaches in tiles t.
+double nino_clocks_loop(const nino_profile *p, const nino_op_desc *d, const nino_tile *t);
 // The share of the peak that a call's kernel can reach: its main loop, the tiles that are not full, the
 // processors that have no tile at the end. 1: not known, as of measured profiles and those without `units`.
 double nino_clocks_share(const nino_profile *p, const nino_op_desc *d);

@@ -9,13 +9,21 @@
 // Who multiplies the matrices of linear layers (core/op/engine.h). AUTO: as tuned; untuned: NATIVE.
 typedef enum nino_gemm { NINO_GEMM_AUTO, NINO_GEMM_NATIVE, NINO_GEMM_CLBLAST } nino_gemm;
 
+// By which costs the tile of a product is chosen: alike for all weights, or by what the main loop with that
+// kind of weight takes by the clock model (core/op/clocks.h), which knows what decoding costs.
+typedef enum nino_costs { NINO_COSTS_ALIKE = 1, NINO_COSTS_CLOCKS } nino_costs;
+
 // How work is cut, where a device may differ from the standard; 0: the standard. None of it changes
-// a bit of a result, but for the engines, which sum in another order. A schedule goes by some of them
-// (nino_sched); core/harness/tune.c finds the values.
+// a bit of a result, but for the engines, parts and blocks of keys, which sum in another order. A schedule
+// goes by some of them (nino_sched); core/harness/tune.c finds the values.
 typedef struct nino_tuning {
     int gemm_pieces; // macro tiles to aim at for each compute unit
     int gemm_rows;   // most rows of a macro tile
     int gemm_tile;   // the largest tile that is tried: 1 to 3 (wmma: 4), from large to small
+    int gemm_costs;  // a nino_costs
+    int gemm_split;  // most parts that a product of few tiles is summed in; 1: none
+    int gemm_band;   // tiles of rows that share columns while these are in the cache
+    int flash_keys;  // most keys of a block of NINO_ATTN_FLASH: 32, 64
     int wino_tiles;  // tiles of a Winograd stripe
     int engine_few, engine_flat, engine_tall; // a nino_gemm for each nino_engine_class
 } nino_tuning;
@@ -90,12 +98,19 @@ enum {
     NINO_STANDARD_GEMM_PIECES = 4,
     NINO_STANDARD_GEMM_ROWS = 96,
     NINO_STANDARD_GEMM_TILE = 1,
+    NINO_STANDARD_GEMM_COSTS = NINO_COSTS_ALIKE,
+    NINO_STANDARD_GEMM_SPLIT = 8,
+    NINO_STANDARD_GEMM_BAND = 8,
+    NINO_STANDARD_FLASH_KEYS = 64,
     NINO_STANDARD_ENGINE = NINO_GEMM_NATIVE,
     NINO_STANDARD_WINO_TILES = 112
 };
 // Puts what was tuned on this device, if it was, into the profile; true when it did. cache_dir as
 // in nino_ctx_params.
 bool nino_tuning_apply(const char *cache_dir, const nino_device_info *d, nino_profile *p);
+// Puts what is shipped for devices of this profile into it, if something is and kernels may be tuned: made from
+// the clock model, not measured (make tuned). Of a file that is no tuning NINO_ERR_FORMAT, err->where is its path.
+nino_status nino_tuning_ship(nino_profile *p, nino_error *err);
 
 // ---- decisions -------------------------------------------------------------------------------
 typedef enum nino_conv_algo { NINO_CONV_DIRECT, NINO_CONV_WINOGRAD } nino_conv_algo;
@@ -142,7 +157,6 @@ typedef struct nino_attn_layout {
     uint64_t scores, factors, bytes;
 } nino_attn_layout;
 nino_attn_layout nino_sched_attention(const nino_profile *p, const nino_op_desc *d);
-int nino_sched_attention_keys(int64_t depth); // keys of a block of FLASH
 
 // RESAMPLE: both tables (core/op/resample.h), then the image after the horizontal pass
 // [N,H,w,C].
@@ -190,13 +204,16 @@ nino_dtype nino_sched_kept(const nino_profile *p, const nino_op_desc *d);
 typedef struct nino_tile {
     int rows, columns, waves_along, waves_across;
 } nino_tile;
-// The one by which `units` work-group processors should be done first; largest: as gemm_tile. head: channels of
-// heads that a tile, or a column of its waves, must be as wide as (0: of none); rows is 0 where there is none.
-nino_tile nino_sched_tile(int64_t rows, int64_t columns, unsigned units, int largest, int64_t head);
+// The one by which `units` work-group processors should be done first with a product of call d: an attention's
+// is of its activations alone. Of heads a tile, or a column of its waves, is as wide; rows is 0 where there is none.
+nino_tile nino_sched_tile(const nino_profile *p, const struct nino_op_desc *d, int64_t rows,
+                          int64_t columns, unsigned units);
+// Keys of a block of NINO_ATTN_FLASH, for heads of so many channels.
+int nino_sched_keys(const nino_profile *p, int64_t depth);
+// Channels of a head of a LINEAR with heads; 0: it has none.
+int64_t nino_sched_head(const nino_op_desc *d);
 // Whether a LINEAR with heads is done in one launch; else they are for other ops.
 bool nino_sched_has_heads(const nino_profile *p, const nino_op_desc *d);
-// As nino_sched_tile() wants them, of any call.
-int64_t nino_sched_head(const nino_op_desc *d);
 
 // Of a product whose tiles are too few for the device: each of several parts sums some of the channels and
 // taps, f32 [parts][rows][N] in the workspace, which are added then. By clock model, for devices of which the

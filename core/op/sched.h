@@ -11,7 +11,8 @@ enum {
     NINO_TUNES_GEMM_PIECES = 1,
     NINO_TUNES_GEMM_ROWS = 2,
     NINO_TUNES_GEMM_TILE = 4,
-    NINO_TUNES_WINO_TILES = 8
+    NINO_TUNES_WINO_TILES = 8,
+    NINO_TUNES_MATRIX = 16 // gemm_costs, gemm_split, gemm_band, flash_keys
 };
 
 typedef struct nino_sched {

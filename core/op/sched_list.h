@@ -8,6 +8,6 @@ SCHEDULE(cpu, SCHED_CPU, .has_winograd = true, .packs_keys = true, .decode_rows 
          .tunes = NINO_TUNES_GEMM_PIECES | NINO_TUNES_GEMM_ROWS | NINO_TUNES_WINO_TILES)
 SCHEDULE(generic, SCHED_GENERIC, .tunes = NINO_TUNES_GEMM_TILE)
 SCHEDULE(wmma, SCHED_GENERIC, .base = "generic", .has_matrix = true, .keeps_rows = true,
-         .tunes = NINO_TUNES_GEMM_TILE)
+         .tunes = NINO_TUNES_GEMM_TILE | NINO_TUNES_MATRIX)
 // clang-format on
 #undef SCHEDULE

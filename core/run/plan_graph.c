@@ -241,7 +241,7 @@ nino_scheme *nino_scheme_create(nino_ctx *ctx, nino_graph *g, const char *profil
     nino_ctx_renew_load_rate(ctx, settings->o.models ? settings->o.models[0] : NULL);
     if (own_device)
         w.prof = nino_ctx_backend(ctx)->profile;
-    else if ((st = nino_profile_load(profile, &w.prof, &e)))
+    else if ((st = nino_profile_load(profile, &w.prof, &e)) || (st = nino_tuning_ship(&w.prof, &e)))
         goto end;
     w.prof.gemm = nino_ctx_backend(ctx)->profile.gemm; // as asked for, wherever it is to run
     w.prof.has_blas = nino_ctx_backend(ctx)->profile.has_blas;

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Every kernel of the GPU schedules compiles for gfx1151 without spills and within its registers: those of the
-# gate's table, and every program that the plans of real workflows ask for.
+# gate's table, and every program that the plans of real workflows ask for. Of these each has calls by which a device
+# checks its code object, and the files of objects are read by the library that they are for.
 B=${B:-build}
 list=$B/gate-programs.txt
 if [ ! -x "$B/tests/unit/run/real_programs" ]; then
@@ -8,4 +9,25 @@ if [ ! -x "$B/tests/unit/run/real_programs" ]; then
     exec python3 tests/gate/gfx1151.py
 fi
 "$B/tests/unit/run/real_programs" --print "$list" >/dev/null || exit 1
-exec python3 tests/gate/gfx1151.py --programs "$list"
+if [ -x "$B/tests/unit/cl/code" ]; then
+    tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
+    mkdir "$tmp/one" && "$B/tests/unit/run/real_programs" --print "$tmp/generic" generic-gpu >/dev/null || exit 1
+    "$B/tests/unit/cl/code" --objects "$tmp" "$list" "$tmp/generic" || exit 1
+    if [ -n "$NINODES_TEST_LONG" ]; then # the calls that are to tell right objects from wrong ones
+        for s in wmma:gfx1151 generic:gfx1200; do
+            awk -F'\t' -v t="${s#*:}" '$1 == t { print $7 }' "$tmp/index" | tr '|' '\n' | grep . | sort -u |
+                "$B/tests/unit/cl/code" --calls "${s%:*}" || exit 1
+        done
+    fi
+    # One program for each kind of GPU: `make code-objects` compiles all of them.
+    awk -F'\t' '!seen[$1]++' "$tmp/index" >"$tmp/one/index" && cp "$tmp"/*.cl "$tmp/one" || exit 1
+    python3 tests/gate/code_objects.py "$tmp/one" "$tmp/code"
+    case $? in
+    0) "$B/tests/unit/cl/code" --count "$tmp" || exit 1 ;;
+    77) echo "part skipped: code objects: no compiler for them" ;;
+    *) exit 1 ;;
+    esac
+else
+    echo "part skipped: code objects: $B/tests/unit/cl/code is not built"
+fi
+python3 tests/gate/gfx1151.py --programs "$list"

@@ -143,13 +143,19 @@ def tile_of(name):
     return (int(m.group(1)), int(m.group(2))) if m else None
 
 
+def flash_keys(case):
+    """Keys of a block of flash.cl, as that says."""
+    options = dict(re.findall(r"-D(\w+)=(\w+)", " ".join(case.options)))
+    return int(options.get("KEYS", 64 if int(options["D"]) <= 64 else 32))
+
+
 def expected_matrix(case, name):
     """Matrix instructions and reads of 16 bytes from LDS that a step of the main loop must have; None: it
     has none."""
     tile = tile_of(name)
     if name == "attention_wmma": # K Q and V P of a block of keys
         depth = int(re.search(r"-DD=(\d+)", " ".join(case.options)).group(1))
-        tiles, keys = (depth + 15) // 16, (64 if depth <= 64 else 32) // 16
+        tiles, keys = (depth + 15) // 16, flash_keys(case) // 16
         return 2 * tiles * keys, 4 * tiles * keys
     if not tile:
         return None
@@ -200,7 +206,7 @@ def clocks_row(case, name, loop):
             "attn": "F32_ATTENTION"}.get(case.file)
     if not kind or case.bad or not loop or not PRODUCTS.match(name):
         return None
-    tile = tile_of(name) or (128, 128)
+    tile = tile_of(name) or ((64, flash_keys(case)) if kind == "FLASH" else (128, 128))
     share = clocks.fma_share(loop[1]) if kind.startswith("F32") else clocks.matrix_share(loop[1])
     form = "VIDEO" if "VIDEO" in options else "TAPPED" if "TAPPED" in options else "PLAIN"
     weight = options.get("RAW", options.get("WT", "f32"))
@@ -339,4 +345,5 @@ def main():
     return 1 if wrong else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

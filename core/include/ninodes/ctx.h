@@ -106,6 +106,9 @@ NINO_API size_t nino_devices(nino_device_info *out, size_t max);
 // why each device is left out and what to do, a line each, up to size bytes of them with the final
 // 0. Returns the bytes of all lines; 0: there is nothing to explain.
 NINO_API size_t nino_devices_explain(char *out, size_t size);
+// How many programs of kernels have come compiled for devices of that kind, and in *n_fit those that are as in
+// this library: they need no compiling, but are checked once before they are used. 0: none.
+NINO_API size_t nino_device_objects(const nino_device_info *d, size_t *n_fit);
 // False: this process was not started to compile kernels (nino_ctx_params.helper). Else it has done that, and
 // *status is what main() returns. Call it first of all.
 NINO_API bool nino_helper_main(int argc, char **argv, int *status);

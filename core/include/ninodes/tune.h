@@ -1,6 +1,7 @@
 // Choosing a device's schedule parameters by measuring. They leave every bit of the results as it is:
-// how work is cut, never in what order numbers are added. The engines of linear layers are the exception
-// (1: our kernels, 2: CLBlast, which adds in another order); nino_ctx_params.gemm "native" leaves them out.
+// how work is cut, never in what order numbers are added. The engines of linear layers are an exception
+// (1: our kernels, 2: CLBlast, which adds in another order; nino_ctx_params.gemm "native" leaves them out), and so
+// are, with matrix instructions, the parts of small products and the keys of a block of attention.
 // What is found is kept for the device, its driver and this version of the library; later runs and plans
 // use it.
 //

@@ -94,6 +94,16 @@ static void *fail_unknown(const char *selector, const nino_device_info *d, size_
     return NULL;
 }
 
+size_t nino_device_objects(const nino_device_info *d, size_t *n_fit)
+{
+    uint64_t i;
+    *n_fit = 0;
+    return nino_cl_provider && !strncmp(d->selector, "cl:", 3) &&
+                   nino_parse_u64(d->selector + 3, &i)
+               ? nino_cl_provider->objects((size_t) i, n_fit)
+               : 0;
+}
+
 static nino_backend *open_ref(uint64_t mem_limit, const nino_log *log, nino_error *err)
 {
     nino_device_info info;

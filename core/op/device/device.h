@@ -24,6 +24,8 @@ typedef struct nino_device_provider {
     // The source and the options of a program of that schedule, to free().
     nino_status (*source)(const char *schedule, const char *file, const char *options, char **out,
                           char **all_options, nino_error *err);
+    // As nino_device_objects(), of device number i.
+    size_t (*objects)(size_t i, size_t *n_fit);
 } nino_device_provider;
 
 // Defined by cl/ (or by core/op/device/device_none.c when built with CL=0).

@@ -172,6 +172,7 @@ FUNCTIONS = {
     "nino_status_name": (c_char_p, c_int),
     "nino_devices": (c_size_t, POINTER(DeviceInfo), c_size_t),
     "nino_devices_explain": (c_size_t, c_char_p, c_size_t),
+    "nino_device_objects": (c_size_t, POINTER(DeviceInfo), POINTER(c_size_t)),
     "nino_precision_opt_find": (c_bool, c_char_p, POINTER(c_int)),
     "nino_preview_opt_find": (c_bool, c_char_p, POINTER(c_int)),
     "nino_ctx_create": (c_void_p, POINTER(CtxParams), _err),

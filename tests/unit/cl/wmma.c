@@ -3,7 +3,7 @@
 // 16-bit activations, all tiles, all kinds of weights and epilogues, against ref. Programs are what
 // takes time: two processes share them.
 #include "core/base/size.h"
-#include "core/harness/kernel_check.h"
+#include "core/harness/kernel_check_priv.h"
 #include "cl/wmma/wmma.h"
 #include "tests/cl.h"
 
@@ -283,6 +283,8 @@ static void test_split(nino_dtype type)
     p->bandwidth = 1e15; // such small ones would not be worth it else
     p->launch_s = 0;
     p->tuning.gemm_tile = 4;
+    p->tuning.gemm_costs = type == NINO_F16 ? NINO_COSTS_CLOCKS : NINO_COSTS_ALIKE;
+    p->tuning.gemm_split = 16;
     for (int i = 0; i < 5 + 3; i++) {
         const int k = i - 5;
         nino_check_case c = { .op = NINO_OP_LINEAR,
@@ -309,6 +311,68 @@ static void test_split(nino_dtype type)
         n_split += n_failed == before;
     }
     CHECK(n_split == 8);
+    *p = own;
+}
+
+// Whichever parts end first: they are added in one order.
+static void test_split_bits(void)
+{
+    static const nino_check_case c = {
+        .op = NINO_OP_LINEAR, .src = { { 70, 768 } }, .n = 72, .bias = true, .weight = NINO_F16
+    };
+    nino_profile *p = &on_cl->profile;
+    const nino_profile own = *p;
+    nino_array *got[3];
+    nino_error err;
+    check_job job;
+    p->units = 20;
+    p->peak_f16 = 59.4e12;
+    p->bandwidth = 1e15;
+    p->launch_s = 0;
+    p->tuning.gemm_tile = 4;
+    CHECK_OK(check_job_init(&job, &c, NINO_F16, p, 3, &err), err);
+    CHECK(nino_sched_split(p, &job.d).parts > 1);
+    for (int i = 0; i < 3; i++) {
+        check_side s = { .be = on_cl, .in_place = -1 };
+        CHECK_OK(check_side_prepare(&s, &job, &err), err);
+        got[i] = check_side_run(&s, &err);
+        CHECK_OK(got[i] ? NINO_OK : err.code, err);
+        CHECK(!memcmp(got[i]->data, got[0]->data, got[0]->bytes));
+        check_side_release(&s);
+    }
+    for (int i = 0; i < 3; i++)
+        nino_array_unref(&got[i]);
+    check_job_release(&job);
+    *p = own;
+}
+
+// What the tuning may ask for beside tiles: bands of four tiles, of which there are two and a part of one; blocks of
+// 32 keys; sums in more parts.
+static void test_tuned(void)
+{
+    static const int64_t attention[][3] = { { 65, 77, 2 }, { 33, 130, 3 }, { 100, 31, 1 } };
+    nino_profile *p = &on_cl->profile;
+    const nino_profile own = *p;
+    nino_check_case c = {
+        .op = NINO_OP_LINEAR, .src = { { 300, 48 } }, .n = 136, .bias = true, .weight = NINO_F16
+    };
+    p->tuning.gemm_tile = 4;
+    p->tuning.gemm_band = 4;
+    run(&c, NINO_F16, -1);
+    c.src[0][0] = 577;
+    c.n = 70;
+    run(&c, NINO_F16, -1);
+    *p = own;
+    p->tuning.flash_keys = 32;
+    for (int i = 0; i < 3; i++) {
+        const int64_t *a = attention[i], row = a[2] * 64;
+        const nino_check_case heads = {
+            .op = NINO_OP_ATTENTION,
+            .attr.heads = (int) a[2],
+            .src = { { 1, a[0], row }, { 1, a[1], row }, { 1, a[1], row } }
+        };
+        run(&heads, NINO_F16, -1);
+    }
     *p = own;
 }
 
@@ -494,6 +558,10 @@ static int run_type(nino_dtype type)
         test_stored(type, bf16, sizeof(bf16) / sizeof(bf16[0]));
     test_stored_conv(type, conv, sizeof(conv) / sizeof(conv[0]));
     test_split(type);
+    if (type == NINO_F16) {
+        test_split_bits();
+        test_tuned();
+    }
     test_heads(type);
     test_bytes(type, NINO_F8_E4M3);
     test_bytes(type, NINO_F8_E5M2);

@@ -321,8 +321,10 @@ static void test_tiles(void)
         { 4096, 3072, 20, 4, 64, 64 },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const nino_tile t = nino_sched_tile(cases[i].rows, cases[i].columns,
-                                            (unsigned) cases[i].units, cases[i].largest, 0);
+        nino_profile p = nino_profile_ref;
+        p.tuning.gemm_tile = cases[i].largest;
+        const nino_tile t =
+            nino_sched_tile(&p, NULL, cases[i].rows, cases[i].columns, (unsigned) cases[i].units);
         if (t.rows != cases[i].tile_rows || t.columns != cases[i].tile_columns) {
             fprintf(stderr, "%d x %d: %d x %d\n", (int) cases[i].rows, (int) cases[i].columns,
                     t.rows, t.columns);

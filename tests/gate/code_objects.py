@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Compiles programs for AMD GPUs and writes a file of code objects for each kind of GPU (cl/code.c reads them).
+
+usage: code_objects.py DIR OUT   DIR: what tests/unit/cl/code --objects has written there; OUT: TARGET.bin are put there
+Needs clang-19, lld-19 and rocm-device-libs; exit status 77 without them. What was compiled once is kept in $B/gate.
+"""
+import collections
+import concurrent.futures
+import hashlib
+import os
+import shutil
+import struct
+import subprocess
+import sys
+
+import gfx1151 as gate
+
+Program = collections.namedtuple("Program", "target key source define file options calls")
+HEADER = struct.Struct("<8sIIQ32s32s")
+ENTRY = struct.Struct("<32s32sQQQ32s256s")
+
+
+def read_index(folder):
+    for line in open(os.path.join(folder, "index")):
+        yield Program(*line.rstrip("\n").split("\t"))
+
+
+def command(p, source, out):
+    cmd = [gate.COMPILER, "-x", "cl", "-cl-std=CL2.0", "-target", "amdgcn-amd-amdhsa", "-mcpu=" + p.target,
+           "-O3", "-nogpulib", "-mcode-object-version=5", "-Wno-linker-warnings", "-w", "-D%s=1" % p.define]
+    for lib in gate.LIBS:
+        cmd += ["-Xclang", "-mlink-builtin-bitcode", "-Xclang", "%s/%s.bc" % (gate.BITCODE, lib)]
+    return cmd + p.options.split() + [source, "-o", out]
+
+
+def compiled(folder, p):
+    """The object; None: it does not compile for that GPU."""
+    source = os.path.join(folder, p.source)
+    h = hashlib.sha256(open(source, "rb").read())
+    h.update(" ".join(command(p, "", "")).encode())
+    kept = os.path.join(gate.KEPT, h.hexdigest() + ".co")
+    if not os.path.exists(kept):
+        out = "%s.%d" % (kept, os.getpid())
+        r = subprocess.run(command(p, source, out), capture_output=True, text=True)
+        if r.returncode:
+            return p, None, r.stderr[:300]
+        os.replace(out, kept)
+    return p, open(kept, "rb").read(), ""
+
+
+def pack(target, made):
+    """The bytes of a file: header, entries, then each object with the calls that check it."""
+    at = HEADER.size + ENTRY.size * len(made)
+    entries, data = [], []
+    for p, code in made:
+        calls = p.calls.replace("|", "\n").encode()
+        both = code + calls
+        entries.append(ENTRY.pack(bytes.fromhex(p.key), hashlib.sha256(both).digest(), at, len(code), len(calls),
+                                  p.file.encode(), p.options.encode()))
+        data.append(both)
+        at += len(both)
+    index = b"".join(entries)
+    return HEADER.pack(b"NINOCODE", 1, len(made), at, target.encode(), hashlib.sha256(index).digest()) + index + \
+        b"".join(data)
+
+
+def main():
+    folder, out = sys.argv[1:]
+    missing = [t for t in ("clang-19", "ld.lld-19") if not shutil.which(t)]
+    if missing or not os.path.exists(os.path.join(gate.BITCODE, "opencl.bc")):
+        print("skip: no %s" % (missing[0] if missing else "rocm-device-libs"))
+        return 77
+    os.makedirs(gate.KEPT, exist_ok=True)
+    os.makedirs(out, exist_ok=True)
+    made, failed = collections.defaultdict(list), 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for p, code, log in pool.map(lambda p: compiled(folder, p), list(read_index(folder))):
+            if code:
+                made[p.target].append((p, code))
+            else:
+                failed += 1
+                print("%s %s for %s does not compile: %s" % (p.file, p.options, p.target, log))
+    for target, list_ in sorted(made.items()):
+        data = pack(target, list_)
+        path = os.path.join(out, target + ".bin")
+        with open(path + ".new", "wb") as f:
+            f.write(data)
+        os.replace(path + ".new", path)
+        print("%s: %d programs, %.1f MB" % (path, len(list_), len(data) / 1e6))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
