@@ -162,13 +162,28 @@ static void limit_size(const nino_cl_cache *c, uint64_t max_bytes)
     free(list);
 }
 
+// The time by the clock that dates the files of a folder, which need not be that of this process.
+static bool folder_time(int fd, time_t *now)
+{
+    struct stat st;
+    const int file = openat(fd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    const bool ok = file >= 0 && !fstat(file, &st);
+    if (file >= 0)
+        close(file);
+    if (ok)
+        *now = st.st_mtime;
+    return ok;
+}
+
 void nino_cl_cache_sweep_pocl(const nino_cl_cache *c)
 {
     const int fd = openat(c->fd, "../pocl", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
-    const time_t an_hour_ago = time(NULL) - 3600;
-    if (!d) {
-        if (fd >= 0)
+    time_t now;
+    if (!d || !folder_time(fd, &now)) {
+        if (d)
+            closedir(d);
+        else if (fd >= 0)
             close(fd);
         return;
     }
@@ -176,7 +191,7 @@ void nino_cl_cache_sweep_pocl(const nino_cl_cache *c)
         struct stat st;
         if (!strncmp(e->d_name, "tempfile_", 9) &&
             !fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode) &&
-            !st.st_size && st.st_mtime < an_hour_ago)
+            !st.st_size && st.st_mtime < now - 3600)
             unlinkat(fd, e->d_name, 0);
     }
     closedir(d);

@@ -109,7 +109,7 @@ static int keep(const options *o, const nino_device_info *d)
     const long value = is ? strtol(is + 1, &end, 10) : 0;
     if (!is || is == o->keep || (size_t) (is - o->keep) >= sizeof(c.name) || end == is + 1 ||
         *end || value < 0 || value > 1 << 20) {
-        say("tune: --keep takes NAME=VALUE, as ninodes kernel --sweep prints them");
+        say("tune: --keep takes NAME=VALUE, as a sweep of ninodes kernel prints them");
         return EXIT_USAGE;
     }
     snprintf(c.name, sizeof(c.name), "%.*s", (int) (is - o->keep), o->keep);

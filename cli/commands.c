@@ -306,7 +306,7 @@ static const opt tune_opts[] = {
     { "export", 0, OPT_TEXT, FIELD(export_file), "FILE", "Write what was found to FILE" },
     { "import", 0, OPT_TEXT, FIELD(import_file), "FILE", "Take what was found elsewhere" },
     { "keep", 0, OPT_TEXT, FIELD(keep), "NAME=VALUE",
-      "Keep one value, as ninodes kernel --sweep found it" },
+      "Keep one value, as a sweep of ninodes kernel found it" },
     O_DEVICE,
     O_JSON,
     O_QUIET,

@@ -42,8 +42,8 @@ case $B in /*) echo "skip: the rest needs a build folder inside the project"; ex
 mkdir -p "$tmp/tree/$B" "$tmp/tree/data"
 cp -a Makefile core cl cli "$tmp/tree"
 [ ! -f config.mk ] || cp -a config.mk "$tmp/tree"
-cp -a data/devices data/labels "$tmp/tree/data"
-cp -a "$B/core" "$B/cl" "$B/cli" "$B/libninodes.so"* "$B/ninodes" "$tmp/tree/$B"
+cp -a data/devices data/labels data/tune "$tmp/tree/data"
+cp -a "$B/flags" "$B/core" "$B/cl" "$B/cli" "$B/libninodes.so"* "$B/ninodes" "$tmp/tree/$B"
 cd "$tmp/tree" || exit 1
 cp -a cl/generic cl/mine
 sed -i 's/^SCHEDULE(generic,.*/&\n&/; s/\nSCHEDULE(generic,/\nSCHEDULE(mine,/' core/op/sched_list.h

@@ -68,7 +68,7 @@ int clock_gettime(clockid_t id, struct timespec *t)
 {
     const int rc = syscall(SYS_clock_gettime, id, t);
     if (id == CLOCK_REALTIME)
-        t->tv_sec += n++ % 2 ? 86400 : -86400;
+        t->tv_sec += n++ % 2 ? -86400 : 86400;
     return rc;
 }
 time_t time(time_t *t)
@@ -81,8 +81,12 @@ time_t time(time_t *t)
 }
 END
     if ${CC:-cc} -w -shared -fPIC -o "$tmp/clock.so" "$tmp/clock.c" 2>/dev/null; then
+        # what another process has just begun to compile is not taken for left over
+        begun=${NINODES_CACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/ninodes}/pocl/tempfile_limits$$
+        [ ! -d "${begun%/*}" ] || : >"$begun"
         same "a clock that jumps" env LD_PRELOAD="$tmp/clock.so" "$N" run $W --models data/demo/models --output "$tmp/o" \
             --telemetry=off --no-metadata -q
+        [ ! -d "${begun%/*}" ] || rm "$begun" || die "a clock that jumps: files of other processes are swept"
     fi
 else
     echo "part skipped: no C compiler"

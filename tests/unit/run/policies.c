@@ -357,6 +357,8 @@ static void test_options(void)
 
 int main(void)
 {
+    setenv("NINODES_MIXED_FROM", "16384", 1); // a picture of 64 x 64 has 16-bit maps, too
+    setenv("NINODES_HALF_FROM", "16384", 1);
     test_options();
     test_paces();
     test_prefetch();
