@@ -3,6 +3,7 @@
 
 #include "base/i18n.h"
 #include "live/overlay.h"
+#include "plot/kept_runs.h"
 #include "plot/plot.h"
 #include "plot/view.h"
 
@@ -251,7 +252,7 @@ gboolean nino_compare_view_open(NinoCompareView *v, const char *path, GError **e
         nino_history_destroy(&h);
         return FALSE;
     }
-    g_autofree char *name = g_path_get_basename(path);
+    g_autofree char *name = nino_kept_called(path);
     set_base(v, h, name);
     return TRUE;
 }

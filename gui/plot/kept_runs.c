@@ -130,6 +130,18 @@ GPtrArray *nino_kept_list(void)
     return list;
 }
 
+char *nino_kept_called(const char *path)
+{
+    g_autoptr(GPtrArray) list = nino_kept_list();
+    for (guint i = 0; i < list->len; i++) {
+        const NinoKept *k = g_ptr_array_index(list, i);
+        g_autofree char *own = nino_kept_path(k->id);
+        if (!strcmp(own, path))
+            return g_strdup(*k->name ? k->name : k->title);
+    }
+    return g_path_get_basename(path);
+}
+
 // Of those that nobody has named or noted something about.
 static void remove_oldest(void)
 {

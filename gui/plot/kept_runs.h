@@ -28,5 +28,7 @@ void nino_kept_set_note(const char *id, const char *note);
 gboolean nino_kept_matches(const NinoKept *kept, const char *text);
 void nino_kept_remove(const char *id);
 char *nino_kept_path(const char *id); // g_free()
+// What people call the trace at path: the name of a kept run, else its workflow; of another the file. g_free()
+char *nino_kept_called(const char *path);
 // Calls fn(widget) after each change, for as long as the widget is there.
 void nino_kept_watch(GtkWidget *widget, void (*fn)(GtkWidget *widget));

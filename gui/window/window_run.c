@@ -6,6 +6,7 @@
 
 #include "engine/forecast.h"
 #include "base/i18n.h"
+#include "plot/kept_runs.h"
 
 #define MAX_LOG_LINES 2000
 
@@ -377,7 +378,7 @@ void nino_window_open_trace(NinoWindow *w, const char *path)
     }
     nino_bar_hide(w->bar, "open");
     nino_window_show_perspective(w, "profile");
-    g_autofree char *name = g_path_get_basename(path);
+    g_autofree char *name = nino_kept_called(path);
     g_autofree char *text = g_strdup_printf(_("Trace %s"), name);
     nino_window_say(w, text);
 }

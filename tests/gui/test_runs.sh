@@ -47,7 +47,7 @@ pointer 'list item' 'before, *' 1
 pointer 'list item' "$new" 1 ctrl
 at label 'Compare shows the newer one*' wait || die "it does not say what is compared"
 pointer '*button' Compare 1
-at label 'Baseline: 1001.ninotrace*One run each has no spread*' wait || die "no comparison, or one that claims something"
+at label 'Baseline: before (*One run each has no spread*' wait || die "no comparison, or one that claims something"
 at '*' '+* %' wait 2>/dev/null || at '*' '−* %' wait || die "no differences"
 shot compared
 pointer image 'Two runs over each other' 1 # its node is chosen everywhere
