@@ -166,8 +166,27 @@ static void config_rewrite(file_text *f, const char *text)
     config_add_own(f);
 }
 
-// What was written is told from now on, where nothing counts more. Old texts stay: somebody may have
-// them.
+// Texts that were told stay, once each: somebody may have them. NULL: no memory.
+static const char *config_keep(const char *text)
+{
+    static struct kept {
+        struct kept *next;
+        char text[];
+    } * all;
+    for (const struct kept *k = all; k; k = k->next)
+        if (!strcmp(k->text, text))
+            return k->text;
+    const size_t n = strlen(text) + 1;
+    struct kept *k = malloc(sizeof(*k) + n);
+    if (!k)
+        return NULL;
+    memcpy(k->text, text, n);
+    k->next = all;
+    all = k;
+    return k->text;
+}
+
+// What was written is told from now on, where nothing counts more.
 static void config_remember(int i, const char *value, const char *path, int line)
 {
     pthread_mutex_lock(&lock);
@@ -177,7 +196,7 @@ static void config_remember(int i, const char *value, const char *path, int line
     if (is_own && !value) {
         *now = (nino_config_value){ nino_setting_rows[i].def, NINO_CONFIG_DEFAULT, "", 0 };
     } else if (is_own) {
-        const char *copy = strdup(value), *where = strdup(path);
+        const char *copy = config_keep(value), *where = config_keep(path);
         if (copy)
             now->text = copy;
         if (where)
