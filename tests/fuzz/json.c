@@ -104,6 +104,7 @@ static void check_edit(nino_json_doc *doc, const nino_json_limits *lim, const ch
     CHECK(nino_json_at(nino_json_get(again->root, key), 1));
     nino_json_write(&a, NULL, doc->root);
     nino_json_write(&b, NULL, again->root);
+    CHECK(!a.failed && !b.failed);
     CHECK(a.len == b.len && !memcmp(a.data, b.data, a.len));
     nino_buf_release(&out);
     nino_buf_release(&a);
