@@ -3,6 +3,7 @@
 . "$(dirname "$0")/../lib.sh"
 [ -x "$B/tests/gui/program/atclick" ] || { echo "skip: tests/gui/program/atclick was not built"; exit 77; }
 command -v xdotool >/dev/null || { echo "skip: xdotool is not installed"; exit 77; }
+[ -n "${NINODES_TEST_LONG:-}" ] || { echo "skip: fifteen seconds of small things; the long check has them"; exit 77; }
 cat >"$work/flow.json" <<'END'
 {"nodes": [{"id": 1, "type": "MarkdownNote", "pos": [0, 0], "size": [420, 220], "inputs": [], "outputs": [],
    "widgets_values": ["# Read me\nUse **bold** colours, see [the site](https://example.org/a?b=1&c=2).\n- first\n- `second`\n<b>raw</b>"]},
