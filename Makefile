@@ -431,6 +431,7 @@ lint: deps-lint
 	$(Q)$(MAKE) --no-print-directory lint-layers lint-text lint-kernels lint-static lint-abi lint-deps
 # core/LAYERS: which room may include which, and how large rooms and files get.
 lint-layers:
+	$(Q)python3 tests/layers.py top
 	$(Q)python3 tests/layers.py includes
 	$(Q)python3 tests/layers.py sizes
 lint-text:

@@ -3,6 +3,7 @@
 
 layers.py includes [ROOT]         every #include "..." of core/, cl/, gui/ and cli/ goes to the same or a lower room
 layers.py symbols BUILD [ROOT]    so does every symbol that an object of BUILD takes from another one
+layers.py top [ROOT]              the top level of what git tracks is just what it is to be
 layers.py sizes [ROOT]            rooms hold at most 40 files, files at most 700 lines, their median at most 300
 
 Exit status 1 and a line for each breach: both files and the rule.
@@ -13,6 +14,7 @@ import statistics
 import subprocess
 import sys
 
+TOP = {"LICENSE", "Makefile", "README.md", "bench", "cl", "cli", "core", "data", "gui", "tests"}
 MOST_FILES, MOST_LINES, MOST_MEDIAN = 40, 700, 300
 
 
@@ -107,6 +109,15 @@ def check_symbols(build, root):
     return bad
 
 
+def check_top(root):
+    try:
+        names = subprocess.check_output(["git", "-C", root, "ls-files"], text=True, stderr=subprocess.DEVNULL).split("\n")
+    except (OSError, subprocess.CalledProcessError):
+        return []  # not a checkout
+    top = {name.strip('"').split("/")[0] for name in names if name}
+    return [f"{name}: nothing else belongs to the top level" for name in sorted(top - TOP) if name[0] != "."]
+
+
 def check_sizes(root):
     bad, rooms, lines = [], {}, {}
     for path in sources(root, (".c", ".h"), ("core", "cl", "gui", "cli", "tests", "bench")):
@@ -128,6 +139,8 @@ def main(args):
         bad = check_includes(*(args[1:] or ["."]))
     elif args[:1] == ["symbols"] and 2 <= len(args) <= 3:
         bad = check_symbols(args[1], *(args[2:] or ["."]))
+    elif args[:1] == ["top"] and len(args) <= 2:
+        bad = check_top(*(args[1:] or ["."]))
     elif args[:1] == ["sizes"] and len(args) <= 2:
         bad = check_sizes(*(args[1:] or ["."]))
     else:
