@@ -105,6 +105,8 @@ static gboolean on_autosave(gpointer user)
 static void on_window_tabs_changed(NinoTab *tab, gpointer user)
 {
     NinoWindow *w = user;
+    // At once, not when it was checked: by then the next edit may have been refused.
+    nino_bar_hide(w->bar, "edit");
     show_tab_title(tab);
     nino_window_tabs_update(w);
     if (tab == nino_window_tab(w))
@@ -118,7 +120,6 @@ static void on_checked(NinoTab *tab, gpointer user)
 {
     NinoWindow *w = user;
     g_object_set_data(G_OBJECT(tab), "run-state", NULL);
-    nino_bar_hide(w->bar, "edit"); // what was refused is not what is there now
     if (tab == nino_window_tab(w))
         nino_window_check(w);
 }

@@ -29,7 +29,8 @@ win_do save-to "$work/b.json"
 grep -q '"edited"' "$work/b.json" || die "the saved file lacks the change"
 win_do export-api-to "$work/api.json"
 grep -q '"class_type"' "$work/api.json" || die "the export is not in API form"
-win_do set "4.nosuch=1" # refused in a bar, nothing breaks
+win_do set "4.filename_prefix=checked"; win_do set "4.nosuch=1" # refused in a bar, nothing breaks
+sleep 1 # the check of the edit before must not take the message away
 at '*' '*nosuch*' wait || die "no message about an input that does not exist"
 
 # Run twice, with another latent size in between: two results, compared.
