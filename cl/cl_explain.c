@@ -44,7 +44,8 @@ static bool explain_driver(explanation *x, const char *path)
 {
     char library[512];
     read_icd(path, library, sizeof(library));
-    void *lib = *library ? dlopen(library, RTLD_LAZY | RTLD_LOCAL) : NULL;
+    // It stays: a second copy of PoCL, whose LLVM another driver has kept, would end the process.
+    void *lib = *library ? dlopen(library, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE) : NULL;
     nino_buf_addf(x->lines, "driver %s: ", path);
     if (lib)
         nino_buf_addf(x->lines, "%s\n", library);

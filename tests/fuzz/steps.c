@@ -6,7 +6,7 @@
 
 enum { N = 4, ROUNDS = 3 };
 const size_t fuzz_max_len = 512;
-const char *const fuzz_words[] = { "NINOSTP1", "\x04\0\0\0", NULL };
+const char *const fuzz_words[] = { "NINOSTP2", "\x04\0\0\0", NULL };
 
 static nino_resume *open_steps(void)
 {

@@ -18,7 +18,7 @@
 #define SUFFIX ".steps"
 static const int64_t max_bytes = (int64_t) 4 << 30;
 static const time_t max_age = 604800; // s, a week
-static const char magic[8] = "NINOSTP1";
+static const char magic[8] = "NINOSTP2";
 
 typedef struct head { // native byte order: a file does not leave its machine
     char magic[8];
@@ -27,7 +27,7 @@ typedef struct head { // native byte order: a file does not leave its machine
 
 typedef struct record {
     double sigma;
-    nino_hash asked, answer; // of x; of denoised and uncond
+    nino_hash asked, answer; // of x; of the question, denoised and uncond
     uint64_t n;              // 2: with uncond
 } record;
 
@@ -156,12 +156,16 @@ void nino_resume_close(nino_resume **pr, bool keeps)
 
 // ---- records ---------------------------------------------------------------------------------
 
-static nino_hash hash_answer(const nino_resume *r, const float *denoised, const float *uncond)
+// With the question: an answer that stands under another one is none.
+static nino_hash hash_answer(const nino_resume *r, const record *question, const float *denoised,
+                             const float *uncond)
 {
-    nino_hash both[2] = { nino_hash_bytes(denoised, r->count * sizeof(float)) };
+    nino_hash all[4] = { nino_hash_bytes(denoised, r->count * sizeof(float)) };
     if (uncond)
-        both[1] = nino_hash_bytes(uncond, r->count * sizeof(float));
-    return nino_hash_bytes(both, sizeof(both));
+        all[1] = nino_hash_bytes(uncond, r->count * sizeof(float));
+    all[2] = question->asked;
+    all[3] = nino_hash_bytes(&question->sigma, sizeof(question->sigma));
+    return nino_hash_bytes(all, sizeof(all));
 }
 
 static record record_of(const nino_resume *r, const float *x, double sigma, bool has_uncond)
@@ -194,7 +198,7 @@ bool nino_resume_take(nino_resume *r, const float *x, double sigma, float *denoi
     const bool is_it = pread(r->fd, &had, sizeof(had), r->at) == sizeof(had) &&
                        had.sigma == is.sigma && had.n == is.n && is_equal(had.asked, is.asked) &&
                        preadv(r->fd, to, 2, data) == (ssize_t) (is.n * bytes) &&
-                       is_equal(had.answer, hash_answer(r, denoised, uncond));
+                       is_equal(had.answer, hash_answer(r, &is, denoised, uncond));
     if (is_it)
         r->at = data + (off_t) (is.n * bytes);
     else
@@ -209,7 +213,7 @@ void nino_resume_add(nino_resume *r, const float *x, double sigma, const float *
         return;
     const size_t bytes = r->count * sizeof(float);
     record is = record_of(r, x, sigma, uncond != NULL);
-    is.answer = hash_answer(r, denoised, uncond);
+    is.answer = hash_answer(r, &is, denoised, uncond);
     const struct iovec from[] = { { &is, sizeof(is) },
                                   { (void *) denoised, bytes },
                                   { (void *) uncond, uncond ? bytes : 0 } };
