@@ -1,44 +1,21 @@
 // Clients of the WebSocket without a worker: what each is told, in which order, and what is left out for
 // those who do not read.
-#include "core/base/file.h"
 #include "core/serve/serve_priv.h"
-#include "tests/test.h"
+#include "tests/served.h"
 
-#include <sys/stat.h>
-
-static char top[] = "/tmp/ninodes-clients-XXXXXX";
-static nino_error err;
 static int woken;
 
 static void wake(void *priv, void *user)
 {
-    CHECK(priv == &woken && (!user || user == top));
+    CHECK(priv == &woken && (!user || user == served_top));
     woken++;
-}
-
-static nino_serve *serve(void)
-{
-    char dir[4][80];
-    static const char *const names[] = { "in", "out", "user", "models" };
-    for (int i = 0; i < 4; i++) {
-        snprintf(dir[i], sizeof(dir[i]), "%s/%s", top, names[i]);
-        CHECK(!mkdir(dir[i], 0700));
-    }
-    const nino_job_options jo = { NINO_JOB_OPTIONS_INIT,
-                                  .models = (const char *const[]){ dir[3], NULL },
-                                  .input_dir = dir[0], .output_dir = dir[1] };
-    const nino_serve_params p = { NINO_SERVE_PARAMS_INIT, .job = &jo,   .user_dir = dir[2],
-                                  .max_body = 1 << 20,    .wake = wake, .priv = &woken };
-    nino_serve *s = nino_serve_create(&p, &err);
-    CHECK_OK(s ? NINO_OK : err.code, err);
-    return s;
 }
 
 static nino_serve_client *join(nino_serve *s, const char *target)
 {
     const nino_http_request r = { NINO_HTTP_REQUEST_INIT, .method = "GET", .host = "localhost",
                                   .target = target };
-    nino_serve_client *c = nino_serve_join(s, &r, top);
+    nino_serve_client *c = nino_serve_join(s, &r, served_top);
     CHECK(c);
     return c;
 }
@@ -223,16 +200,12 @@ static void those_who_do_not_read(nino_serve *s)
 
 int main(void)
 {
-    char command[64];
-    CHECK(mkdtemp(top));
-    nino_serve *s = serve();
+    nino_serve *s = served_create(wake, &woken);
     names(s);
     hears(s);
     pictures(s);
     latecomers(s);
     those_who_do_not_read(s);
-    nino_serve_destroy(&s);
-    snprintf(command, sizeof(command), "rm -r %s", top);
-    CHECK(!system(command));
+    served_destroy(&s);
     return 0;
 }
