@@ -51,8 +51,7 @@ static inline int served_ask(nino_serve *s, const char *line, const char *type, 
                              size_t bytes, nino_buf *out)
 {
     char request[2600];
-    CHECK(strlen(line) < sizeof(request));
-    strcpy(request, line);
+    CHECK((size_t) snprintf(request, sizeof(request), "%s", line) < sizeof(request));
     char *target = strchr(request, ' ');
     CHECK(target);
     *target++ = 0;

@@ -321,8 +321,10 @@ int main(int argc, char **argv)
     }
     for (int i = optind; i < argc; i++)
         run_file(argv[i], in.data);
-    if (optind < argc)
+    if (optind < argc) {
+        free(in.data);
         return 0;
+    }
     load_seeds(in.data);
     const char *slash = strrchr(argv[0], '/');
     char path[128];

@@ -355,10 +355,10 @@ static void check_bounds(void)
     CHECK(eval(text, a, &v, &err) && strstr(err.msg, "too long"));
     memset(text, '1', sizeof(text) - 1);
     CHECK(eval(text, a, &v, &err) && strstr(err.msg, "longer"));
-    strcpy(text, "sum(1");
+    int n = snprintf(text, sizeof(text), "sum(1");
     for (int i = 0; i < 300; i++)
-        strcat(text, ",1");
-    strcat(text, ")");
+        n += snprintf(text + n, sizeof(text) - (size_t) n, ",1");
+    snprintf(text + n, sizeof(text) - (size_t) n, ")");
     CHECK(eval(text, a, &v, &err) && strstr(err.msg, "arguments"));
     CHECK(eval("'aaaaaaaaaa' * 100000", a, &v, &err) && strstr(err.msg, "more than"));
     nino_arena_destroy(&a);
