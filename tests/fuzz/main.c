@@ -194,7 +194,7 @@ static void run_file(const char *path, uint8_t *buf)
 // Inputs that once failed. Their folder is found from where tests run; without it there are none.
 static void run_kept(const char *program, uint8_t *buf)
 {
-    char dir[128], path[512];
+    char dir[128], path[640];
     const char *slash = strrchr(program, '/');
     snprintf(dir, sizeof(dir), "tests/data/fuzz/%s", slash ? slash + 1 : program);
     DIR *d = opendir(dir);
