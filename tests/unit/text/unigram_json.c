@@ -51,7 +51,7 @@ static void unigrams(void)
           "base64" },
         { "{'normalizer':{'type':'Precompiled','precompiled_charsmap':'AAAA'}," GOOD_MODEL "}",
           "" },
-        { "{'normalizer':{'type':'Precompiled','precompiled_charsmap':''}," GOOD_MODEL "}", "" },
+        { "{'normalizer':{'type':'Precompiled','precompiled_charsmap':''}," GOOD_MODEL "}", NULL },
         { "{'normalizer':{'type':'Replace'}," GOOD_MODEL "}", "a Replace step has no pattern" },
         { "{'normalizer':{'type':'Replace','content':'a'}," GOOD_MODEL "}", "a Replace step" },
         { "{'normalizer':{'type':'Replace','content':'a','pattern':{'String':''}}," GOOD_MODEL "}",
