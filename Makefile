@@ -397,7 +397,7 @@ coverage: deps-check
 	$(call install_packages,$(DEPS_coverage))
 	$(Q)$(MAKE) $(all_CPUS) --no-print-directory GUI=0 CL=0 COVERAGE=1 coverage-run
 coverage_SRC := $(foreach d,base file text media workflow document monitor node serve oom,$(filter tests/unit/$d/%,$(unit_SRC))) \
-	$(addprefix tests/unit/,run/worker.c run/picture.c run/results.c sample/resume.c model/lora_quantised.c model/detect.c) \
+	$(addprefix tests/unit/,run/worker.c run/queue_folder.c run/picture.c run/results.c sample/resume.c model/lora_quantised.c model/detect.c) \
 	$(addprefix tests/workflow/,api_files.c ui_pairs.c load_image.c video_files.c text_nodes.c values.c lists.c switch.c) tests/fault/calls.c tests/fault/kill.c $(fuzz_SRC)
 coverage-run: $(call bin,$(coverage_SRC))
 	$(Q)find $(B) -name '*.gcda' -delete

@@ -228,6 +228,9 @@ static void stats_scope_end(nino_stats *s, const nino_event *ev)
     }
 }
 
+// What a record says of bytes; one that was damaged on its way says anything.
+static uint64_t stats_bytes(double v) { return v > 0 && v < 1.8e19 ? (uint64_t) v : 0; }
+
 static void stats_kernel(nino_stats *s, const nino_event *ev,
                          const char *(*name)(void *priv, uint32_t id), void *priv)
 {
@@ -236,8 +239,8 @@ static void stats_kernel(nino_stats *s, const nino_event *ev,
         op_count(a, ev,
                  ev->kind == NINO_EV_KERNEL ? requested_of(name(priv, nino_kernel_launch(ev))) : 0);
     if (ev->kind == NINO_EV_TRANSFER) {
-        s->ahead_bytes += ev->sub == NINO_TRANSFER_AHEAD ? (uint64_t) ev->u.kernel.bytes : 0;
-        s->late_bytes += ev->sub == NINO_TRANSFER_LATE ? (uint64_t) ev->u.kernel.bytes : 0;
+        s->ahead_bytes += ev->sub == NINO_TRANSFER_AHEAD ? stats_bytes(ev->u.kernel.bytes) : 0;
+        s->late_bytes += ev->sub == NINO_TRANSFER_LATE ? stats_bytes(ev->u.kernel.bytes) : 0;
         s->n_ahead += ev->sub == NINO_TRANSFER_AHEAD;
         return;
     }

@@ -3,7 +3,6 @@
 #include "core/file/model_paths.h"
 
 #include <dirent.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -179,15 +178,19 @@ char *nino_find_model(const char *const *models, const char *folder, const char 
     nino_paths *p =
         nino_file_check_name(name, err) ? NULL : nino_paths_create(models, &silent, err);
     char **dirs = p ? nino_paths_dirs(p, folder) : NULL;
-    for (char **d = dirs; d && *d && !path; d++) {
-        if (asprintf(&path, "%s/%s", *d, name) < 0)
-            path = NULL;
-        else if (stat(path, &sb) || !S_ISREG(sb.st_mode)) {
-            free(path);
-            path = NULL;
-        }
+    bool has_memory = !p || dirs;
+    for (char **d = dirs; d && *d && !path && has_memory; d++) {
+        nino_buf b = { 0 };
+        nino_buf_addf(&b, "%s/%s", *d, name);
+        has_memory = !b.failed;
+        if (has_memory && !stat(b.data, &sb) && S_ISREG(sb.st_mode))
+            path = b.data;
+        else
+            nino_buf_release(&b);
     }
-    if (dirs && !path)
+    if (!has_memory)
+        nino_fail(err, NINO_ERR_NOMEM, name, "out of memory");
+    else if (dirs && !path)
         nino_fail_kind(err, NINO_ERR_MISSING, "missing_file", name, "is in no folder of %s",
                        folder);
     free(dirs);

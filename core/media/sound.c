@@ -72,19 +72,11 @@ static float sound_sample(const void *p, enum AVSampleFormat packed, size_t i)
     }
 }
 
-static enum AVSampleFormat sound_packed(enum AVSampleFormat f, bool *is_planar)
-{
-    *is_planar = (f >= AV_SAMPLE_FMT_U8P && f <= AV_SAMPLE_FMT_DBLP) || f == AV_SAMPLE_FMT_S64P;
-    if (f == AV_SAMPLE_FMT_S64P)
-        return AV_SAMPLE_FMT_S64;
-    return *is_planar ? f - AV_SAMPLE_FMT_U8P + AV_SAMPLE_FMT_U8 : f;
-}
-
 static nino_status sound_take_frame(reader *r, nino_error *err)
 {
     const AVFrame *f = r->frame;
-    bool is_planar;
-    const enum AVSampleFormat packed = sound_packed(f->format, &is_planar);
+    const bool is_planar = r->in.av->av_sample_fmt_is_planar(f->format);
+    const enum AVSampleFormat packed = r->in.av->av_get_packed_sample_fmt(f->format);
     const size_t c = (size_t) r->channels, n = (size_t) f->nb_samples;
     if (f->ch_layout.nb_channels != r->channels || f->sample_rate != r->rate)
         return nino_fail(err, NINO_ERR_UNSUPPORTED, r->name,

@@ -36,15 +36,24 @@ static bool open_library(const char *soname, const symbol *s, size_t n)
     return lib;
 }
 
-#define OPEN(soname, table) open_library(soname, table, sizeof(table) / sizeof(*(table)))
-
 static void video_av_load(void)
 {
-    if (!OPEN(SONAME("avutil", LIBAVUTIL_VERSION_MAJOR), utils) ||
-        !OPEN(SONAME("swscale", LIBSWSCALE_VERSION_MAJOR), scales) ||
-        !OPEN(SONAME("avcodec", LIBAVCODEC_VERSION_MAJOR), codecs) ||
-        !OPEN(SONAME("avformat", LIBAVFORMAT_VERSION_MAJOR), formats))
-        return;
+#define LIBRARY(lib, major, table)                                                                 \
+    {                                                                                              \
+        SONAME(lib, major), table, sizeof(table) / sizeof(*(table))                                \
+    }
+    static const struct {
+        const char *soname;
+        const symbol *s;
+        size_t n;
+    } libraries[] = { LIBRARY("avutil", LIBAVUTIL_VERSION_MAJOR, utils),
+                      LIBRARY("swscale", LIBSWSCALE_VERSION_MAJOR, scales),
+                      LIBRARY("avcodec", LIBAVCODEC_VERSION_MAJOR, codecs),
+                      LIBRARY("avformat", LIBAVFORMAT_VERSION_MAJOR, formats) };
+#undef LIBRARY
+    for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++)
+        if (!open_library(libraries[i].soname, libraries[i].s, libraries[i].n))
+            return;
     missing = NULL;
     av.av_log_set_level(AV_LOG_FATAL);
 }

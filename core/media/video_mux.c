@@ -18,7 +18,7 @@ typedef struct mux {
     AVPacket *packet;
     struct SwsContext *sws;
     nino_av_sound sound;
-    uint8_t *even; // a frame with an added column or row; NULL: not needed
+    uint8_t *even; // a frame, with an added column or row where it needs one
 } mux;
 
 static const struct {
@@ -159,7 +159,7 @@ static nino_status open_frame(nino_video *v, nino_error *err)
                                    NULL, NULL, NULL);
     if (!m->sws)
         return video_mux_no_memory(err);
-    if ((w != v->p.width || h != v->p.height) && !(m->even = malloc((size_t) w * (size_t) h * 3)))
+    if (!(m->even = calloc((size_t) w * (size_t) h * 3 + NINO_AV_BEHIND, 1)))
         return video_mux_no_memory(err);
     return NINO_OK;
 }
@@ -193,8 +193,6 @@ static const uint8_t *make_even(const nino_video *v, const uint8_t *rgb)
 {
     const mux *m = v->state;
     const size_t from = (size_t) v->p.width * 3, to = (size_t) m->codec->width * 3;
-    if (!m->even)
-        return rgb;
     for (int y = 0; y < m->codec->height; y++) {
         const uint8_t *line = rgb + (size_t) (y < v->p.height ? y : v->p.height - 1) * from;
         memcpy(m->even + (size_t) y * to, line, from);

@@ -44,7 +44,8 @@ extern const nino_video_ops nino_video_mux_ops, nino_video_webp_ops, nino_video_
 #define NINO_AV_UTIL(X) \
     X(av_frame_alloc) X(av_frame_free) X(av_frame_unref) X(av_frame_get_buffer) \
     X(av_frame_make_writable) X(av_dict_set) X(av_dict_get) X(av_dict_free) X(av_strerror) \
-    X(av_malloc) X(av_free) X(av_log_set_level)
+    X(av_malloc) X(av_free) X(av_log_set_level) X(av_sample_fmt_is_planar) \
+    X(av_get_packed_sample_fmt)
 #define NINO_AV_SCALE(X) \
     X(sws_getContext) X(sws_scale) X(sws_freeContext)
 // clang-format on
@@ -60,6 +61,9 @@ const nino_av *nino_av_load(nino_error *err);
 // An error of theirs as ours.
 nino_status nino_av_fail(const nino_av *av, int code, const char *where, const char *what,
                          nino_error *err);
+
+// libswscale reads and writes whole vectors: up to so many bytes behind the last pixel of 8-bit RGB.
+#define NINO_AV_BEHIND 256
 
 // A container that is read, from a file or from memory.
 typedef struct nino_av_input {

@@ -121,7 +121,7 @@ static nino_status video_read_open_codec(reader *r, nino_error *err)
 static nino_status video_read_take_frame(reader *r, const nino_video_info *info, nino_error *err)
 {
     const int w = info->width, h = info->height;
-    if (!r->rgb && !(r->rgb = malloc((size_t) w * (size_t) h * 3)))
+    if (!r->rgb && !(r->rgb = malloc((size_t) w * (size_t) h * 3 + NINO_AV_BEHIND)))
         return video_read_no_memory(r, err);
     if (!r->sws) // sizes and formats may change within a stream; pictures have the first one's
         r->sws = r->av->sws_getContext(r->frame->width, r->frame->height, r->frame->format, w, h,

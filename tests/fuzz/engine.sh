@@ -10,7 +10,7 @@ if [ "$engine" = afl ]; then
     export AFL_NO_UI=1 AFL_SKIP_CPUFREQ=1 AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES=1 AFL_AUTORESUME=1
     ASAN_OPTIONS=$ASAN_OPTIONS:abort_on_error=1:symbolize=0
     export LSAN_OPTIONS=symbolize=0
-    afl-fuzz -V "$seconds" -i "$top/seeds" -o "$top/afl" -x "$top/seeds.dict" -m none -- "$B/engine/$name" >"$top/log" 2>&1
+    afl-fuzz -V "$seconds" -t 10000 -i "$top/seeds" -o "$top/afl" -x "$top/seeds.dict" -m none -- "$B/engine/$name" >"$top/log" 2>&1
     sed -n 's/^\(execs_done\|execs_per_sec\|corpus_count\|saved_crashes\|saved_hangs\) *: /\1 /p' "$top/afl/default/fuzzer_stats" || {
         tail -20 "$top/log"
         exit 1

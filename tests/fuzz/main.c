@@ -194,7 +194,7 @@ static void run_file(const char *path, uint8_t *buf)
 // Inputs that once failed. Their folder is found from where tests run; without it there are none.
 static void run_kept(const char *program, uint8_t *buf)
 {
-    char dir[128], path[512];
+    char dir[128], path[640];
     const char *slash = strrchr(program, '/');
     snprintf(dir, sizeof(dir), "tests/data/fuzz/%s", slash ? slash + 1 : program);
     DIR *d = opendir(dir);
@@ -321,8 +321,10 @@ int main(int argc, char **argv)
     }
     for (int i = optind; i < argc; i++)
         run_file(argv[i], in.data);
-    if (optind < argc)
+    if (optind < argc) {
+        free(in.data);
         return 0;
+    }
     load_seeds(in.data);
     const char *slash = strrchr(argv[0], '/');
     char path[128];

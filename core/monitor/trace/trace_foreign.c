@@ -57,7 +57,7 @@ static const char *trace_foreign_name_of(void *priv, uint32_t id)
 static uint64_t ns_of(const loader *l, double us)
 {
     const double ns = (us - l->begin_us) * 1000 + 1000;
-    return ns > 0 && ns < 1.8e19 ? (uint64_t) llround(ns) : 0;
+    return ns > 0 && ns < 9.2e18 ? (uint64_t) llround(ns) : 0;
 }
 
 // ---- what an event is --------------------------------------------------------------------------

@@ -194,7 +194,7 @@ typedef struct reader {
     uint32_t n_names, cap_names;
     uint32_t version; // of the file
     nino_trace_batch batch;
-    bool is_whole;
+    bool is_whole, no_memory;
 } reader;
 
 static const char *trace_own_name_of(void *priv, uint32_t id)
@@ -220,14 +220,18 @@ static bool keep_name(reader *r, uint32_t id, const char *text, size_t len)
     if (id >= r->cap_names) {
         const uint32_t cap = id * 2 + 256;
         char **list = realloc(r->name, cap * sizeof(*list));
-        if (!list)
+        if (!list) {
+            r->no_memory = true;
             return false;
+        }
         memset(list + r->cap_names, 0, (cap - r->cap_names) * sizeof(*list));
         r->name = list;
         r->cap_names = cap;
     }
-    if (!r->name[id] && !(r->name[id] = strndup(text, len)))
+    if (!r->name[id] && !(r->name[id] = strndup(text, len))) {
+        r->no_memory = true;
         return false;
+    }
     r->n_names = id >= r->n_names ? id + 1 : r->n_names;
     return true;
 }
@@ -302,6 +306,8 @@ static nino_status trace_own_read_blocks(reader *r, char *stored, char *out, nin
             ok = trace_own_take_names(r, out, b.bytes);
         else if (ok && b.kind == NINO_OWN_FILE_EVENTS)
             ok = take_events(r, out, b.bytes);
+        if (!ok && r->no_memory)
+            return nino_fail(err, NINO_ERR_NOMEM, r->path, "out of memory");
         if (!ok)
             return nino_fail_kind(err, NINO_ERR_FORMAT, "damaged", r->path,
                                   "is damaged at byte %ld", at);

@@ -1,6 +1,7 @@
 // Model folders: order of the search, extra_model_paths.yaml, lists of files.
 #include "core/file/model_paths.h"
 #include "tests/test.h"
+#include <ninodes/document.h>
 
 #include <stdlib.h>
 
@@ -209,6 +210,43 @@ static void lists(void)
     CHECK_STR(joined(nino_paths_list((char *const[]){ nowhere, NULL }, ext)), "");
 }
 
+// What people and programs ask for by folder and name.
+static void by_name(void)
+{
+    char root[300], input[300];
+    const char *const models[] = { root, NULL };
+    nino_error err = { 0 };
+    snprintf(root, sizeof(root), "%s/models//", dir);
+    snprintf(input, sizeof(input), "%s/blobs", dir);
+    char *path = nino_find_model(models, "vae", "b.safetensors", &err);
+    CHECK(path && !strcmp(path + strlen(dir), "/models/vae/b.safetensors"));
+    free(path);
+    static const char *const none[] = { "none.pth", "sub",
+                                        "gone.pth" }; // not there, a folder, a link to nothing
+    for (int i = 0; i < 3; i++) {
+        CHECK(!nino_find_model(models, "vae", none[i], &err) && err.code == NINO_ERR_MISSING);
+        CHECK_STR(err.kind, "missing_file");
+        CHECK_STR(err.where, none[i]);
+        CHECK_STR(err.msg, "is in no folder of vae");
+    }
+    CHECK(!nino_find_model(models, "vae", "../vae/b.safetensors", &err) && err.msg[0]);
+    CHECK_STR(joined(nino_list_files(models, NULL, "output", &err)), "");
+    CHECK_STR(joined(nino_list_files(models, input, "input", &err)), "2cf2:in.pth");
+    CHECK(strstr(joined(nino_list_files(models, NULL, "vae", &err)), "hub.safetensors"));
+    char *here = getcwd(NULL, 0);
+    CHECK(here && !chdir(dir));
+    CHECK_STR(joined(nino_list_files(NULL, NULL, "input", &err)), ""); // there is no ./input
+    CHECK(strstr(joined(nino_list_files(NULL, NULL, "vae", &err)), "b.safetensors")); // ./models
+    static const char *const odd[] = { ".", "models/.", "models/..", "models", "/", NULL };
+    nino_paths *p =
+        nino_paths_create(odd, NULL, &err); // roots whose parents are found by other ways
+    CHECK(p);
+    CHECK_STR(joined(nino_paths_dirs(p, "x")), "./x:models/./x:models/../x:models/x://x");
+    nino_paths_destroy(&p);
+    CHECK(!chdir(here));
+    free(here);
+}
+
 int main(void)
 {
     char cmd[64];
@@ -217,6 +255,7 @@ int main(void)
     yaml_forms();
     bad_yaml();
     lists();
+    by_name();
     snprintf(cmd, sizeof(cmd), "rm -r %s", dir);
     CHECK(system(cmd) == 0);
     return 0;

@@ -140,6 +140,46 @@ static void videos(void)
     nino_sound_release(&s);
 }
 
+// A WAVE file of one moment: +1/2 left, -1/4 right, in samples of `bits` as integers (tag 1) or floats.
+static size_t wave_file(uint8_t *buf, int tag, int bits)
+{
+    const double v[2] = { 0.5, -0.25 };
+    const uint32_t bytes = (uint32_t) bits / 8, all = 2 * bytes, rate = 8000;
+    const uint32_t head[] = { 0x46464952, 36 + all,   0x45564157,
+                              0x20746d66, 16,         2u << 16 | (uint32_t) tag,
+                              rate,       rate * all, (uint32_t) bits << 16 | all,
+                              0x61746164, all };
+    memcpy(buf, head, sizeof(head));
+    for (int c = 0; c < 2; c++) {
+        const float f = (float) v[c];
+        const int64_t i =
+            bits == 8 ? (int64_t) (v[c] * 128) + 128 : (int64_t) ldexp(v[c], bits - 1);
+        const void *p = tag == 1 ? (const void *) &i : bits == 32 ? (const void *) &f : &v[c];
+        memcpy(buf + sizeof(head) + (size_t) c * bytes, p, bytes);
+    }
+    return sizeof(head) + all;
+}
+
+// Every kind of sample comes to the same.
+static void kinds_of_samples(void)
+{
+    static const int kinds[][2] = {
+        { 1, 8 }, { 1, 16 }, { 1, 32 }, { 1, 64 }, { 3, 32 }, { 3, 64 }
+    };
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        uint8_t buf[64];
+        nino_sound got;
+        const size_t n = wave_file(buf, kinds[i][0], kinds[i][1]);
+        CHECK_OK(nino_file_save(dir.path, "f.wav", true, buf, n, &err), err);
+        const int fd = open_file("f.wav");
+        CHECK_OK(nino_sound_read(fd, "f.wav", false, &got, &err), err);
+        CHECK(got.rate == 8000 && got.wave && got.wave->shape.dim[1] == 2);
+        CHECK(nino_array_f32(got.wave)[0] == 0.5f && nino_array_f32(got.wave)[1] == -0.25f);
+        nino_sound_release(&got);
+        close(fd);
+    }
+}
+
 static void damaged(void)
 {
     nino_sound got;
@@ -156,7 +196,7 @@ static void damaged(void)
 
 int main(void)
 {
-    static const char *const files[] = { "a.flac", "b.mp4", "c.mp4", "e.flac", NULL };
+    static const char *const files[] = { "a.flac", "b.mp4", "c.mp4", "e.flac", "f.wav", NULL };
     if (!nino_video_codec(NINO_VIDEO_MP4, NULL)) {
         printf("no FFmpeg here\n");
         return 77;
@@ -164,6 +204,7 @@ int main(void)
     dir = test_dir_create();
     flac();
     videos();
+    kinds_of_samples();
     damaged();
     test_dir_remove(&dir, files);
     return 0;

@@ -1,6 +1,8 @@
 // Clips out and in: sizes, rates, tags and pictures of every format come back; odd sizes, failures.
 #include <fcntl.h>
 #include <math.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "core/base/file.h"
@@ -186,6 +188,78 @@ static void failures(void)
     CHECK_STR(err.where, "junk.mp4");
 }
 
+// What cannot be asked for is refused by a line; so is a disk that is full after any number of bytes.
+static void refusals(void)
+{
+    const nino_video_params webp = {
+        .format = NINO_VIDEO_WEBP, .width = 8, .height = 8, .fps = 6, .quality = 101
+    };
+    CHECK(write_clip(webp, 1, "no.webp") == NINO_ERR_ARG);
+    CHECK(strstr(err.msg, "quality 101, method 0 are out of range"));
+    static const int sizes[][2] = { { 0, 8 }, { 8, 0 }, { 16385, 8 }, { 8, 16385 } };
+    for (int i = 0; i < 4; i++) {
+        const nino_video_params p = {
+            .format = NINO_VIDEO_APNG, .width = sizes[i][0], .height = sizes[i][1], .fps = 1
+        };
+        CHECK(write_clip(p, 0, "no.png") == NINO_ERR_ARG && strstr(err.msg, "cannot write frames"));
+    }
+    const nino_video_params fast = {
+        .format = NINO_VIDEO_APNG, .width = 8, .height = 8, .fps = 1001
+    };
+    CHECK(write_clip(fast, 1, "no.png") == NINO_ERR_ARG && strstr(err.msg, "1001 frames a second"));
+    nino_video_abort(NULL);
+    CHECK(access(path_of("no.webp"), F_OK) && access(path_of("no.png"), F_OK));
+}
+
+static void full_disk(void)
+{
+    struct rlimit had, few;
+    CHECK(!getrlimit(RLIMIT_FSIZE, &had) && signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+    for (int f = NINO_VIDEO_MP4; f <= NINO_VIDEO_APNG; f++) {
+        const nino_video_params p = { .format = (nino_video_format) f,
+                                      .width = 16,
+                                      .height = 16,
+                                      .fps = 6,
+                                      .crf = 40,
+                                      .quality = 50 };
+        rlim_t at = 0;
+        int refused = 0;
+        if (!nino_video_codec(p.format, NULL))
+            continue;
+        for (nino_status st = NINO_ERR_IO; st; at += 40) {
+            few = had;
+            few.rlim_cur = at;
+            CHECK(!setrlimit(RLIMIT_FSIZE, &few));
+            err = (nino_error){ 0 };
+            st = write_clip(p, 2, "full");
+            CHECK(!setrlimit(RLIMIT_FSIZE, &had));
+            CHECK(!st || (err.code == NINO_ERR_IO && err.msg[0] && !strchr(err.msg, '\n')));
+            CHECK(!st == !access(path_of("full"), F_OK));
+            refused += st != NINO_OK;
+        }
+        CHECK(refused && !unlink(path_of("full")));
+    }
+    CHECK(signal(SIGXFSZ, SIG_DFL) != SIG_ERR);
+}
+
+// What a file says that it is, by its first bytes.
+static void containers_by_name(void)
+{
+    static const char *const t[][2] = { { "....ftypisom", "mp4" },
+                                        { "....ftypqt  ", "mov" },
+                                        { "\x1a\x45\xdf\xa3..webm", "webm" },
+                                        { "\x1a\x45\xdf\xa3..matroska", "matroska" } };
+    for (size_t i = 0; i < sizeof(t) / sizeof(*t); i++) {
+        CHECK(nino_video_is(t[i][0], strlen(t[i][0])));
+        CHECK_STR(nino_video_container(t[i][0], strlen(t[i][0])), t[i][1]);
+    }
+    CHECK(!nino_video_is("....ftyp", 8) && !nino_video_is("\x1a\x45", 2));
+    CHECK(nino_sound_is("fLaC", 4) && nino_sound_is("OggS", 4) && nino_sound_is("ID3\4", 4));
+    CHECK(!nino_sound_is("fLa", 3) && !nino_sound_is("RIFF", 4));
+    const char far[80] = { 0x1a, 0x45, [70] = 'w', 'e', 'b', 'm' }; // too far behind to count
+    CHECK_STR(nino_video_container(far, sizeof(far)), "matroska");
+}
+
 // Every container as frames for showing: how many, how fast, what is on them; only the first.
 static void for_showing(void)
 {
@@ -307,6 +381,9 @@ int main(void)
 {
     CHECK(mkdtemp(dir));
     pictures();
+    refusals();
+    full_disk();
+    containers_by_name();
     for_showing();
     parts_of_frames();
     if (nino_video_codec(NINO_VIDEO_MP4, NULL) || nino_video_codec(NINO_VIDEO_WEBM, NULL)) {

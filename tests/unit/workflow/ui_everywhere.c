@@ -157,6 +157,200 @@ static void groups(void)
     nino_graph_destroy(&g);
 }
 
+// Who takes part: one broadcaster of a VAE, at (10, 10), and one node that wants it, at (20, 10).
+typedef struct part {
+    bool is_linked;
+    const char *kind;   // of broadcaster, NULL for "Anything Everywhere"
+    const char *from;   // more of the broadcaster
+    const char *to;     // more of who wants it, after its class
+    const char *groups; // of the workflow, NULL for none
+} part;
+
+static void one_part(const part *t)
+{
+    char json[4096];
+    snprintf(
+        json, sizeof(json),
+        "{'nodes': [" VAE
+        ", {'id': 3, 'type': '%s', 'inputs': [" IN("anything", "VAE", "1") ", " IN(
+            "more", "VAE",
+            "null") "], 'outputs': [], %s}, {'id': 4, 'type': 'VAEDecode', "
+                    "'inputs': [" IN("vae", "VAE",
+                                     "null") "], 'outputs': [], %s}], "
+                                             "'links': [[1, 1, 0, 3, 0, 'VAE']], 'groups': [%s]}",
+        t->kind ? t->kind : "Anything Everywhere", t->from ? t->from : "'pos': [10, 10]",
+        t->to ? t->to : "'pos': [20, 10]", t->groups ? t->groups : "");
+    nino_graph *g = load(json);
+    const int i = nino_graph_find(g, "4");
+    CHECK(i >= 0);
+    if (t->is_linked == !nino_json_get(nino_json_get(g->nodes[i].json, "inputs"), "vae"))
+        fprintf(stderr, "%s\n", json);
+    expect(g, "4", "vae", t->is_linked ? "['1', 0]" : "-");
+    nino_graph_destroy(&g);
+}
+
+#define PROPS(p) "'pos': [10, 10], 'properties': {" p "}"
+#define UE(p) PROPS("'ue_properties': {" p "}")
+#define BOX(title, box) "{'title': " title ", 'bounding': " box "}"
+
+static void parts(void)
+{
+    static const char all[] = BOX("'In a box'", "[0, 0, 100, 100]");
+    static const char far[] = BOX("'Far'", "[500, 500, 10, 10]");
+    static const part t[] = {
+        { .is_linked = true },
+        // what takes no part at all
+        { false, .from = "'pos': [10, 10], 'mode': 2" },
+        { false, .from = "'pos': [10, 10], 'mode': 4" },
+        { false, .to = UE("'input_ue_unconnectable': {'vae': true}") },
+        { false, .to = PROPS("'rejects_ue_links': true") },
+        { true, .to = PROPS("'rejects_ue_links': false, 'ue_properties': 5") },
+        // patterns of today's properties, of those of before, and their opposites
+        { true, .from = PROPS("'input_regex': 'v.e'") },
+        { false, .from = PROPS("'input_regex': 'w.e'") },
+        { false, .from = UE("'input_regex': 'v.e', 'input_regex_invert': true") },
+        { true, .from = UE("'input_regex': 'w.e', 'input_regex_invert': 1") },
+        { true, .from = UE("'title_regex': 'VAEDec'") },
+        { false, .from = UE("'title_regex': 'VAEDec', 'title_regex_invert': true") },
+        { false, .from = UE("'title_regex': '(open'") }, // no pattern: nothing fits it
+        { false, .from = UE("'title_regex': 'VAEDec'"), .to = "'title': 'Other'" },
+        // as values of its widgets
+        { true, .kind = "Anything Everywhere?", .from = "'widgets_values': ['VAE.*', 'va', '']" },
+        { false, .kind = "Anything Everywhere?", .from = "'widgets_values': ['Text', 'va', '']" },
+        { false, .kind = "Anything Everywhere?", .from = "'widgets_values': ['', 'xy']" },
+        { true, .kind = "Anything Everywhere?", .from = "'widgets_values': [1, null]" },
+        { true, .kind = "Anything Everywhere?", .from = "'widgets_values': {'a': 'b'}" },
+        { false, .kind = "Anything Everywhere?",
+          .from = "'pos': [10, 10], 'widgets_values': ['', '', 'Box']" },
+        { true, .kind = "Anything Everywhere?",
+          .from = "'pos': [10, 10], 'widgets_values': ['', '', 'box']", .groups = all },
+        { true, .kind = "Anything Everywhere?",
+          .from = UE("'title_regex': 'VAE', 'input_regex': 'va', "
+                     "'group_regex': 'box'"),
+          .groups = all },
+        // groups by name, and groups that are none
+        { false, .from = UE("'group_regex': 'far'"), .groups = all },
+        { false, .from = UE("'group_regex': 'Far'"), .groups = far },
+        { true, .from = UE("'group_regex': 'Far', 'group_regex_invert': true"), .groups = far },
+        { false, .from = UE("'group_regex': 'x'"), .groups = BOX("5", "[0, 0, 100, 100]") },
+        { false, .from = UE("'group_regex': 'x'"), .groups = BOX("'x'", "[0, 0, 100]") },
+        { false, .from = UE("'group_regex': 'x'"), .groups = BOX("'x'", "[0, 0, 100, 'y']") },
+        { false, .from = UE("'group_regex': 'x'"), .groups = BOX("'x'", "[0, 0, 100, 5]") },
+        { false, .from = UE("'group_regex': 'x'"), .groups = BOX("'x'", "[0, 30, 100, 50]") },
+        { false, .from = UE("'group_regex': 'x'"), .groups = BOX("'x'", "[30, 0, 100, 50]") },
+        { true, .from = UE("'group_regex': 'x'"), .to = "'pos': {'0': 20, '1': 10}",
+          .groups = BOX("'x'", "{'0': 0, '1': 0, '2': 100, '3': 100}") },
+        { false, .from = UE("'group_regex': 'x'"), .to = "'pos': {'0': 20}",
+          .groups = BOX("'x'", "[0, 0, 100, 100]") },
+        { false, .from = UE("'group_regex': 'x'"), .to = "'pos': 7",
+          .groups = BOX("'x'", "[0, 0, 100, 100]") },
+        // colours: the same, another
+        { true, .from = UE("'color_restricted': 1") },
+        { false, .from = UE("'color_restricted': 1"), .to = "'color': '#222'" },
+        { true, .from = UE("'color_restricted': 2"), .to = "'color': '#222'" },
+        { false, .from = UE("'color_restricted': 2"), .to = "'pos': [20, 10]" },
+        // rules for names: the same, the same start, the same end, the title, a pattern
+        { false, .from = UE("'apply_to_unrepeated': true") },
+        { false, .from = UE("'apply_to_unrepeated': 1, 'repeated_type_rule': 1") },
+        { false, .from = UE("'apply_to_unrepeated': 1, 'repeated_type_rule': 2") },
+        { false, .from = UE("'apply_to_unrepeated': 1, 'repeated_type_rule': 3") },
+        { true, .from = UE("'apply_to_unrepeated': 1, 'repeated_type_rule': 3"),
+          .to = "'title': 'anything'" },
+        { false, .from = UE("'apply_to_unrepeated': 1, 'repeated_type_rule': 4") },
+        { true, .from = UE("'priority': 5, 'color_restricted': false") },
+        { true, .from = UE("'priority': 'high', 'color_restricted': 'no'") },
+    };
+    for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+        one_part(&t[i]);
+}
+
+// Names of inputs decide where one type comes twice; other types where that is asked for.
+static void types(void)
+{
+#define TWICE(rule, first, second)                                                                 \
+    "{'nodes': [" VAE ", " SECOND                                                                  \
+    ", {'id': 3, 'type': 'Anything Everywhere', 'inputs': [" IN(first, "VAE", "1") ", " IN(        \
+        second, "VAE", "3") "], 'outputs': [], 'properties': "                                     \
+                            "{'repeated_type_rule': " rule "}}, " DECODE(                          \
+                                "4", "") "], 'links': "                                            \
+                                         "[[1, 1, 0, 3, 0, 'VAE'], [3, 6, 0, 3, 1, 'VAE']]}"
+    static const struct {
+        const char *json, *want;
+    } t[] = { { TWICE("0", "vae", "other"), "['1', 0]" }, { TWICE("0", "a", "vae"), "['6', 0]" },
+              { TWICE("1", "va", "x"), "['1', 0]" },      { TWICE("2", "x", "my vae"), "['6', 0]" },
+              { TWICE("4", "v.e", "x"), "['1', 0]" },     { TWICE("4", "v.e", "va"), "-" } };
+    for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        nino_graph *g = load(t[i].json);
+        expect(g, "4", "vae", t[i].want);
+        nino_graph_destroy(&g);
+    }
+#define GIVEN(props, type, sixth)                                                                  \
+    "{'nodes': [{'id': 1, 'type': 'PrimitiveString', 'inputs': [], 'outputs': [{'name': 'S', "     \
+    "'type': '*', 'links': [1]}], 'widgets_values': ['euler']}, {'id': 3, 'type': "                \
+    "'Anything Everywhere', 'inputs': [" IN(                                                       \
+        "anything", "STRING", "1") "], 'outputs': [], "                                            \
+                                   "'properties': {" props                                         \
+                                   "}}, {'id': 4, 'type': 'KSamplerSelect', 'inputs': [{'name': "  \
+                                   "'sampler_name', 'type': '" type                                \
+                                   "', 'link': null, 'widget': {'name': 'sampler_name'}}], "       \
+                                   "'outputs': []}], 'links': [" sixth "]}"
+#define SIXTH "[1, 1, 0, 3, 0, 'STRING']"
+    static const struct {
+        const char *json, *want;
+    } o[] = { { GIVEN("", "COMBO", SIXTH), "-" },
+              { GIVEN("'string_to_combo': true", "COMBO", SIXTH), "['1', 0]" },
+              { GIVEN("'string_to_combo': true", "INT", SIXTH), "-" },
+              { GIVEN("'send_to_any': true", "*", SIXTH), "['1', 0]" },
+              { GIVEN("'string_to_combo': true", "COMBO",
+                      "{'id': 1, 'origin_id': 1, 'origin_slot': 0, 'target_id': 3, 'target_slot': "
+                      "0, 'type': 'STRING'}"),
+                "['1', 0]" },
+              { GIVEN("'string_to_combo': true", "COMBO", "[1, 1, 0, 3, 0, '']"), "['1', 0]" } };
+    for (size_t i = 0; i < sizeof(o) / sizeof(o[0]); i++) {
+        nino_graph *g = load(o[i].json);
+        expect(g, "4", "sampler_name", o[i].want);
+        nino_graph_destroy(&g);
+    }
+}
+
+// Nodes that broadcast beside what they do; an input's label is its name; within a subgraph.
+static void others(void)
+{
+#define LABELLED(node, label)                                                                      \
+    "{'nodes': [" node                                                                             \
+    ", {'id': 4, 'type': 'VAEDecode', 'inputs': [{'name': 'vae', 'label': '" label                 \
+    "', 'type': 'VAE', 'link': null}], 'outputs': []}], 'links': []}"
+#define OWN(props) NODE("1", "VAELoader", "", OUT("VAE", "null"), ", 'properties': {" props "}")
+    static const struct {
+        const char *json, *want;
+    } t[] = {
+        { LABELLED(OWN("'ue_convert': true"), "x"), "['1', 0]" },
+        { LABELLED(OWN("'ue_properties': {'ue_convert': true, 'input_regex': 'de'}"), "decoder"),
+          "['1', 0]" },
+        { LABELLED(OWN("'ue_properties': {'ue_convert': true, 'input_regex': 'va'}"), "decoder"),
+          "-" },
+        { LABELLED(OWN("'ue_convert': false"), "x"), "-" },
+        { LABELLED("{'id': 1, 'type': 'VAELoader', 'properties': {'ue_convert': true}}", "x"),
+          "-" },
+    };
+    for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        nino_graph *g = load(t[i].json);
+        expect(g, "4", "vae", t[i].want);
+        nino_graph_destroy(&g);
+    }
+    nino_graph *g = load("{'nodes': [" VAE ", {'id': 3, 'type': 'sub', 'inputs': [" IN(
+        "v", "VAE",
+        "1") "], 'outputs': []}], 'links': [[1, 1, 0, 3, 0, 'VAE']], 'definitions': {'subgraphs': "
+             "[{'id': 'sub', 'name': 'S', 'inputs': [{'id': 'i', 'name': 'v', 'type': 'VAE', "
+             "'linkIds': [1]}], 'outputs': [], 'nodes': [{'id': 2, 'type': 'Anything Everywhere', "
+             "'inputs': [" IN("anything", "*", "1") "], 'outputs': []}, " DECODE(
+                 "4",
+                 "") "], 'links': [{'id': 1, 'origin_id': -10, 'origin_slot': 0, 'target_id': 2, "
+                     "'target_slot': 0, 'type': 'VAE'}]}]}}");
+    expect(g, "3:4", "vae", "['1', 0]");
+    nino_graph_destroy(&g);
+}
+
 // A GetNode in a subgraph sees the SetNode of its own graph first, then those around it.
 static void names(void)
 {
@@ -192,6 +386,9 @@ int main(void)
     prompts();
     seeds();
     groups();
+    parts();
+    types();
+    others();
     names();
     return 0;
 }
