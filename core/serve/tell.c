@@ -44,7 +44,10 @@ static void keep_post(nino_serve *s, serve_record *r, const char *type, const ch
     if (!data.failed) {
         serve_key(&r->messages, NULL);
         nino_buf_addf(&r->messages, "[\"%s\",", type);
+        const bool is_error = !strcmp(type, "execution_error");
+        r->error_at = is_error ? r->messages.len : r->error_at;
         nino_buf_add(&r->messages, data.data, data.len);
+        r->error_len = is_error && !r->messages.failed ? data.len : r->error_len;
         nino_buf_addc(&r->messages, ']');
         nino_buf_addf(&b, "{\"type\":\"%s\",\"data\":", type);
         nino_buf_add(&b, data.data, data.len);
@@ -301,6 +304,7 @@ static void take_state(nino_serve *s, serve_record *r, const nino_queue_job *q)
     r->lost = q->lost;
     r->job = q->id;
     r->queued_s = q->queued_s;
+    r->started_s = q->started_s;
     r->ended_s = q->ended_s;
     r->state = q->state;
     r->scope = q->scope;
