@@ -272,9 +272,8 @@ static void normal_form(nino_buf *b, const nino_json_doc *doc)
     nino_buf_adds(b, "{\"prompt\":");
     const nino_json *prompt = nino_json_get(doc->root, "prompt");
     const nino_json *targets = nino_json_get(doc->root, "partial_execution_targets");
-    if (!targets || targets->type != NINO_JSON_ARRAY)
-        nino_json_write(b, doc, prompt);
-    else if (!serve_write_part(b, doc, prompt, targets))
+    const bool is_part = targets && targets->type == NINO_JSON_ARRAY;
+    if (!serve_write_prompt(b, doc, prompt, is_part ? targets : NULL))
         b->failed = true;
     nino_buf_adds(b, ",\"extra_data\":{");
     for (const nino_json *m = extra && extra->type == NINO_JSON_OBJECT ? extra->child : NULL; m;

@@ -237,9 +237,10 @@ const char *serve_folder_of(const nino_serve *s, const char *type);
 void serve_images_done(nino_serve_call *c, const serve_record *r);
 // Checks a workflow. False: answered, with all that is wrong.
 bool serve_check_workflow(nino_serve_call *c, const char *text, size_t len);
-// Of a prompt the nodes that lead to the named ones. False: out of memory.
-bool serve_write_part(nino_buf *b, const nino_json_doc *doc, const nino_json *prompt,
-                      const nino_json *targets);
+// Writes a prompt as it is to be queued: what leads to the named nodes; NULL: all of it. False: out of
+// memory.
+bool serve_write_prompt(nino_buf *b, const nino_json_doc *doc, const nino_json *prompt,
+                        const nino_json *targets);
 // Answers who has queued it, if they still wait for that.
 void serve_prompt_queued(serve_record *r);
 // Queues a workflow for a call; *r becomes NULL. text: {"prompt": ..., "extra_data": ...}.

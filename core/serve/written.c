@@ -1,5 +1,5 @@
-// Parts of a prompt: partial_execution_targets names the outputs that are wanted, and what they need
-// is what is queued.
+// The prompt as it is queued: without notes that the page does not know, and of
+// partial_execution_targets only what those outputs need.
 #include "core/serve/serve_priv.h"
 
 #include <stdlib.h>
@@ -71,21 +71,35 @@ static void want_all(part_node *list, size_t n, const nino_json *targets, part_n
     }
 }
 
-bool serve_write_part(nino_buf *b, const nino_json_doc *doc, const nino_json *prompt,
-                      const nino_json *targets)
+// A page that does not know a class sends the node without it. With inputs that is an error; a node
+// that has none, as newer notes, is in nobody's way.
+static bool is_note(const nino_json *node)
+{
+    const nino_json *inputs = nino_json_get(node, "inputs");
+    return node->type == NINO_JSON_OBJECT && !nino_json_get(node, "class_type") &&
+           (!inputs || !inputs->child);
+}
+
+bool serve_write_prompt(nino_buf *b, const nino_json_doc *doc, const nino_json *prompt,
+                        const nino_json *targets)
 {
     const size_t max = prompt->count ? prompt->count : 1;
     part_node *list = calloc(max, sizeof(*list));
     part_node **next = malloc(max * sizeof(*next));
-    size_t n = 0;
+    size_t n = 0, n_left = 0;
     for (const nino_json *v = prompt->child; list && v && n < max; v = v->next) {
-        list[n] = (part_node){ .json = v, .at = n };
-        n++;
+        list[n] = (part_node){ .json = v, .at = n, .is_wanted = !targets && !is_note(v) };
+        n_left += !list[n++].is_wanted;
     }
-    if (list && next) {
+    const bool ok = list && next;
+    if (ok && targets) {
         qsort(list, n, sizeof(*list), by_name);
         want_all(list, n, targets, next);
         qsort(list, n, sizeof(*list), by_place);
+    }
+    if (ok && !n_left) {
+        nino_json_write(b, doc, prompt);
+    } else if (ok) {
         nino_buf_addc(b, '{');
         for (size_t i = 0; i < n; i++)
             if (list[i].is_wanted) {
@@ -94,7 +108,6 @@ bool serve_write_part(nino_buf *b, const nino_json_doc *doc, const nino_json *pr
             }
         nino_buf_addc(b, '}');
     }
-    const bool ok = list && next && !b->failed;
     free(list);
     free(next);
     return ok;
