@@ -114,7 +114,8 @@ struct nino_serve {
     char device[128];
     double number; // of the newest prompt
     uint64_t mem_budget, mem_used;
-    uint64_t ids[2]; // state of the generator of ids
+    uint64_t preview_ns; // when the last one was sent
+    uint64_t ids[2];     // state of the generator of ids
 };
 
 // Sends a request to the worker; false: there is none.
@@ -140,6 +141,8 @@ typedef enum serve_weight { SERVE_KEEP, SERVE_PROGRESS, SERVE_PICTURE } serve_we
 void serve_post(nino_serve *s, const char *client, serve_weight weight, const char *json,
                 size_t len);
 void serve_post_picture(nino_serve *s, const serve_record *r, const char *png, size_t len);
+// A small picture made larger, as PNG. False: it is to be sent as it is.
+bool serve_enlarge(nino_buf *out, const void *png, size_t len);
 bool serve_wants_pictures(const nino_serve *s, const char *client);
 
 // ---- requests (route.c, http.c) ----------------------------------------------------------------

@@ -11,8 +11,9 @@
 
 enum {
     MAX_PREVIEW = 8 << 20,
-    MAX_HELD = 65536,   // events of a job that the queue does not name yet
-    END_WAIT_MS = 1000, // for the last events of a job that the queue says has ended
+    MAX_HELD = 65536,      // events of a job that the queue does not name yet
+    PREVIEW_WAIT_MS = 200, // between two pictures of an unfinished latent
+    END_WAIT_MS = 1000,    // for the last events of a job that the queue says has ended
 };
 
 // ---- messages ----------------------------------------------------------------------------------
@@ -183,9 +184,10 @@ static void tell_failure(nino_serve *s, serve_record *r)
             serve_text(&b, NULL, n->id);
     nino_buf_addc(&b, ']');
     if (!is_cancelled) {
-        char text[600];
-        snprintf(text, sizeof(text), "%s%s%s", r->has_died ? "" : r->err.where,
-                 !r->has_died && *r->err.where ? ": " : "",
+        char text[600], whole[200];
+        snprintf(whole, sizeof(whole), "%s %s", r->node_id, r->node_class); // is told beside it
+        const bool has_where = !r->has_died && *r->err.where && strcmp(r->err.where, whole) != 0;
+        snprintf(text, sizeof(text), "%s%s%s", has_where ? r->err.where : "", has_where ? ": " : "",
                  r->has_died ? "the worker died in it" : r->err.msg);
         serve_text(&b, "exception_message", text);
         serve_text(&b, "exception_type", r->has_died ? "lost" : nino_status_name(r->err.code));
@@ -465,14 +467,24 @@ static void node_ends(nino_serve *s, serve_record *r, uint32_t status)
     }
 }
 
+// Pages are shown a few in a second: making one ready takes a while, and steps may not.
 static void take_preview(nino_serve *s, const serve_record *r, const char *path)
 {
+    const uint64_t now = nino_now_ns();
     char *data = NULL;
     size_t len = 0;
+    if (now - s->preview_ns < (uint64_t) PREVIEW_WAIT_MS * 1000000u)
+        return;
     if (!serve_wants_pictures(s, r->client) ||
         nino_file_read(path, MAX_PREVIEW, false, &data, &len, NULL))
         return;
-    serve_post_picture(s, r, data, len);
+    s->preview_ns = now;
+    nino_buf large = { 0 };
+    if (serve_enlarge(&large, data, len))
+        serve_post_picture(s, r, large.data, large.len);
+    else
+        serve_post_picture(s, r, data, len);
+    nino_buf_release(&large);
     free(data);
 }
 

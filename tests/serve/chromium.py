@@ -103,7 +103,7 @@ class Page:
                 v, why = None, e
             else:
                 why = v
-            if v:
+            if v not in (None, False, 0, "", []):
                 return v
             if time.monotonic() > end:
                 raise AssertionError(f"never so: {what or script[:300]} ({why})")
