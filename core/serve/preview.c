@@ -27,13 +27,14 @@ static void place(between *out, int large, int small)
 static uint8_t *enlarge(const nino_image *i, int width, int height)
 {
     uint8_t *out = malloc((size_t) width * (size_t) height * 3);
-    between *x = malloc(((size_t) width + (size_t) height) * sizeof(*x)), *y = x + width;
+    between *x = malloc((size_t) width * sizeof(*x)), *y = malloc((size_t) height * sizeof(*y));
     const float *from = nino_array_f32(i->pixels);
-    if (out && x) {
+    const bool ok = out && x && y;
+    if (ok) {
         place(x, width, i->width);
         place(y, height, i->height);
     }
-    for (int r = 0; out && x && r < height; r++) {
+    for (int r = 0; ok && r < height; r++) {
         const float *a = from + (size_t) y[r].low * (size_t) (i->width * i->channels);
         const float *b = from + (size_t) y[r].high * (size_t) (i->width * i->channels);
         uint8_t *to = out + (size_t) r * (size_t) width * 3;
@@ -47,7 +48,10 @@ static uint8_t *enlarge(const nino_image *i, int width, int height)
             }
     }
     free(x);
-    return out;
+    free(y);
+    if (!ok)
+        free(out);
+    return ok ? out : NULL;
 }
 
 bool serve_enlarge(nino_buf *out, const void *png, size_t len)

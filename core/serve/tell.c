@@ -185,9 +185,11 @@ static void tell_failure(nino_serve *s, serve_record *r)
     nino_buf_addc(&b, ']');
     if (!is_cancelled) {
         char text[600], whole[200];
-        snprintf(whole, sizeof(whole), "%s %s", r->node_id, r->node_class); // is told beside it
-        const bool has_where = !r->has_died && *r->err.where && strcmp(r->err.where, whole) != 0;
-        snprintf(text, sizeof(text), "%s%s%s", has_where ? r->err.where : "", has_where ? ": " : "",
+        const char *where = r->has_died ? "" : r->err.where;
+        const int n = snprintf(whole, sizeof(whole), "%s %s", r->node_id, r->node_class);
+        if (n > 0 && !strncmp(where, whole, (size_t) n)) // is told beside it
+            where += n + (int) strspn(where + n, ": ");
+        snprintf(text, sizeof(text), "%s%s%s", where, *where ? ": " : "",
                  r->has_died ? "the worker died in it" : r->err.msg);
         serve_text(&b, "exception_message", text);
         serve_text(&b, "exception_type", r->has_died ? "lost" : nino_status_name(r->err.code));

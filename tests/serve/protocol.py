@@ -344,7 +344,8 @@ def failing():
         f.write(b"\x89PNG\r\n\x1a\nnothing")
     _, messages, history = run(p, "fails")
     e = [m for m in messages if isinstance(m, dict) and m["type"] == "execution_error"][0]["data"]
-    assert e["node_id"] == "1" and e["node_type"] == "LoadImage" and e["exception_message"] and e["traceback"] == [], e
+    assert e["node_id"] == "1" and e["node_type"] == "LoadImage" and e["traceback"] == [], e
+    assert e["exception_message"].startswith("broken.png: "), e  # the node stands beside it
     assert history["status"]["status_str"] == "error" and history["status"]["messages"][-1][0] == "execution_error"
 
 
