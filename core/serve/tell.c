@@ -11,9 +11,9 @@
 
 enum {
     MAX_PREVIEW = 8 << 20,
-    MAX_HELD = 65536,      // events of a job that the queue does not name yet
-    PREVIEW_WAIT_MS = 200, // between two pictures of an unfinished latent
-    END_WAIT_MS = 1000,    // for the last events of a job that the queue says has ended
+    MAX_HELD = 65536,     // events of a job that the queue does not name yet
+    PREVIEW_WAIT_MS = 50, // between two pictures of an unfinished latent
+    END_WAIT_MS = 1000,   // for the last events of a job that the queue says has ended
 };
 
 // ---- messages ----------------------------------------------------------------------------------
@@ -469,7 +469,7 @@ static void node_ends(nino_serve *s, serve_record *r, uint32_t status)
     }
 }
 
-// Pages are shown a few in a second: making one ready takes a while, and steps may not.
+// Not every step of a fast run: making a picture ready takes longer than such a step.
 static void take_preview(nino_serve *s, const serve_record *r, const char *path)
 {
     const uint64_t now = nino_now_ns();
