@@ -551,7 +551,9 @@ wheel:
 	$(Q)python3 data/python/backend.py $(B)/wheel
 
 # Debian packages, built from a copy of the sources with data/deb as its debian/. The list of what it is built with is the one
-# above, the list of the library's symbols that of data/abi.
+# above, the list of the library's symbols that of data/abi. Whoever publishes packages names themselves as Debian's tools are
+# told, by DEBFULLNAME and DEBEMAIL; the address is one that cannot be else, and nobody's.
+deb_MAINTAINER = $(or $(DEBFULLNAME),The ninodes developers) <$(or $(DEBEMAIL),packages@ninodes.invalid)>
 deb_DIR = $(B)/deb/ninodes-$(VERSION)
 deb_DEPS := $(filter-out gcc libc6-dev pocl-opencl-icd ocl-icd-libopencl1,$(DEPS_core) $(DEPS_cli) $(DEPS_cl) $(DEPS_clblast) $(DEPS_gui))
 deb:
@@ -562,6 +564,7 @@ deb:
 	$(Q){ git ls-files -z 2>/dev/null || find . -type f -not -path './build*' -not -path './out/*' -not -name config.mk -print0; } | xargs -0 cp --parents -t $(deb_DIR)
 	$(Q)if [ -d $(code_DIR) ]; then cp -r $(code_DIR) $(deb_DIR)/code-objects; fi
 	$(Q)cp -r data/deb $(deb_DIR)/debian && sed -i 's/@BUILD_DEPENDS@/$(foreach d,$(deb_DEPS),$d$(comma))/; s/,$$//' $(deb_DIR)/debian/control
+	$(Q)sed -i 's|@MAINTAINER@|$(deb_MAINTAINER)|' $(deb_DIR)/debian/control $(deb_DIR)/debian/changelog
 	$(Q){ echo 'libninodes.so.$(SOVERSION) libninodes$(SOVERSION) #MINVER#'; echo '* Build-Depends-Package: libninodes-dev'; echo ' NINODES_1@NINODES_1 $(VERSION)'; \
 		sed -n "s/.*<elf-symbol name='\([^']*\)' version='\([^']*\)'.*/ \1@\2 $(VERSION)/p" $(abi_DUMP); } > $(deb_DIR)/debian/libninodes$(SOVERSION).symbols
 	$(Q)cd $(deb_DIR) && dpkg-buildpackage -us -uc -b $(all_CPUS) >../build.log 2>&1 || { tail -40 ../build.log >&2; exit 1; }

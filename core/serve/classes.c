@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 // ---- object_info -------------------------------------------------------------------------------
@@ -224,7 +225,75 @@ void serve_embeddings(nino_serve_call *c, const char *rest)
     serve_reply_json(c, 200);
 }
 
-// The newer form has objects in the place of names.
+static void add_dirs(nino_buf *b, const nino_serve *s, const char *kind, const char *key)
+{
+    char **dirs = nino_paths_dirs(nino_ctx_settings(s->ctx)->paths, kind);
+    serve_key(b, key);
+    nino_buf_addc(b, '[');
+    for (char **d = dirs; d && *d; d++)
+        serve_text(b, NULL, *d);
+    nino_buf_addc(b, ']');
+    free(dirs);
+}
+
+void serve_folder_paths(nino_serve_call *c, const char *rest)
+{
+    (void) rest;
+    nino_buf_addc(&c->body, '{');
+    for (size_t i = 0; folders[i]; i++)
+        add_dirs(&c->body, c->s, folders[i], folders[i]);
+    nino_buf_addc(&c->body, '}');
+    serve_reply_json(c, 200);
+}
+
+// The newer form has the folders of a kind, and for each file the number of its folder.
+static void list_kinds(nino_serve_call *c)
+{
+    nino_buf *b = &c->body;
+    nino_buf_addc(b, '[');
+    for (size_t i = 0; folders[i]; i++) {
+        serve_key(b, NULL);
+        nino_buf_addc(b, '{');
+        serve_text(b, "name", folders[i]);
+        add_dirs(b, c->s, folders[i], "folders");
+        nino_buf_adds(b, ",\"extensions\":[");
+        for (const char *const *e = nino_model_endings; *e; e++)
+            serve_text(b, NULL, *e);
+        nino_buf_adds(b, "]}");
+    }
+    nino_buf_addc(b, ']');
+    serve_reply_json(c, 200);
+}
+
+static void list_files_of(nino_serve_call *c, const char *kind)
+{
+    char **dirs = nino_paths_dirs(nino_ctx_settings(c->s->ctx)->paths, kind);
+    nino_buf *b = &c->body;
+    nino_buf_addc(b, '[');
+    for (size_t i = 0; dirs && dirs[i]; i++) {
+        char **files = nino_paths_list((char *const[]){ dirs[i], NULL }, nino_model_endings);
+        for (char **f = files; f && *f; f++) {
+            char path[4200];
+            struct stat sb;
+            const int n = snprintf(path, sizeof(path), "%s/%s", dirs[i], *f);
+            if (n < 0 || (size_t) n >= sizeof(path) || stat(path, &sb))
+                continue;
+            serve_key(b, NULL);
+            nino_buf_addc(b, '{');
+            serve_text(b, "name", *f);
+            serve_number(b, "pathIndex", (double) i);
+            serve_number(b, "modified", (double) sb.st_mtime);
+            serve_number(b, "created", (double) sb.st_ctime);
+            serve_number(b, "size", (double) sb.st_size);
+            nino_buf_addc(b, '}');
+        }
+        free(files);
+    }
+    nino_buf_addc(b, ']');
+    free(dirs);
+    serve_reply_json(c, 200);
+}
+
 void serve_models(nino_serve_call *c, const char *rest)
 {
     const bool is_new = !strncmp(c->path, "/experiment", 11);
@@ -235,18 +304,16 @@ void serve_models(nino_serve_call *c, const char *rest)
         serve_fail(c, 404, "not_found", "there is no such folder of models");
         return;
     }
+    if (is_new && *rest)
+        list_files_of(c, kind);
+    else if (is_new)
+        list_kinds(c);
+    if (is_new)
+        return;
     char **files = *rest ? nino_ctx_list_models(c->s->ctx, kind) : NULL;
     nino_buf_addc(b, '[');
-    for (const char *const *f = *rest ? (const char *const *) files : folders; f && *f; f++) {
-        if (!is_new) {
-            serve_text(b, NULL, *f);
-            continue;
-        }
-        serve_key(b, NULL);
-        nino_buf_addc(b, '{');
-        serve_text(b, "name", *f);
-        nino_buf_adds(b, *rest ? ",\"pathIndex\":0}" : ",\"folders\":[]}");
-    }
+    for (const char *const *f = *rest ? (const char *const *) files : folders; f && *f; f++)
+        serve_text(b, NULL, *f);
     nino_buf_addc(b, ']');
     free(files);
     serve_reply_json(c, 200);

@@ -20,7 +20,7 @@ enum { MAX_SHOWN = 64 << 20, MAX_TRIES = 10000 }; // bytes that are decoded for 
 
 // ---- where -------------------------------------------------------------------------------------
 
-static const char *folder_of(const nino_serve *s, const char *type)
+const char *serve_folder_of(const nino_serve *s, const char *type)
 {
     if (!strcmp(type, "output"))
         return s->options.output_dir;
@@ -64,7 +64,7 @@ static int open_named(const nino_serve *s, char *name, const char *subfolder, co
     int fd = -1;
     snprintf(type, sizeof(type), "%.15s", given);
     take_annotation(name, type, sizeof(type));
-    const char *dir = folder_of(s, type);
+    const char *dir = serve_folder_of(s, type);
     *status = 400;
     if (!dir || !*name)
         return -1;
@@ -289,7 +289,7 @@ static bool is_same_file(const char *dir, const char *name, const void *data, si
 static bool store(const nino_serve *s, const upload *u, char *file, size_t size, const void *data,
                   size_t len, int *status)
 {
-    const char *dir = folder_of(s, u->type);
+    const char *dir = serve_folder_of(s, u->type);
     const char *dot = strrchr(u->image.file, '.');
     const int stem = (int) (dot && dot != u->image.file ? (size_t) (dot - u->image.file)
                                                         : strlen(u->image.file));

@@ -270,7 +270,11 @@ static void normal_form(nino_buf *b, const nino_json_doc *doc)
     const nino_json *extra = nino_json_get(doc->root, "extra_data");
     const nino_json *client = nino_json_get(doc->root, "client_id");
     nino_buf_adds(b, "{\"prompt\":");
-    nino_json_write(b, doc, nino_json_get(doc->root, "prompt"));
+    const nino_json *prompt = nino_json_get(doc->root, "prompt");
+    const nino_json *targets = nino_json_get(doc->root, "partial_execution_targets");
+    const bool is_part = targets && targets->type == NINO_JSON_ARRAY;
+    if (!serve_write_prompt(b, doc, prompt, is_part ? targets : NULL))
+        b->failed = true;
     nino_buf_adds(b, ",\"extra_data\":{");
     for (const nino_json *m = extra && extra->type == NINO_JSON_OBJECT ? extra->child : NULL; m;
          m = m->next) {

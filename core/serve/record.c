@@ -128,6 +128,11 @@ void serve_record_workflow(serve_record *r, const char *text, size_t len)
         r->prompt = json_text(doc, prompt);
         if (extra && extra->type == NINO_JSON_OBJECT) {
             const char *client = nino_json_str(nino_json_get(extra, "client_id"));
+            const nino_json *info = nino_json_get(extra, "extra_pnginfo");
+            const char *id = nino_json_str(nino_json_get(nino_json_get(info, "workflow"), "id"));
+            snprintf(r->workflow_id, sizeof(r->workflow_id), "%s",
+                     id && strlen(id) < sizeof(r->workflow_id) ? id : "");
+            nino_json_double(nino_json_get(extra, "create_time"), &r->created_ms);
             r->extra = json_text(doc, extra);
             if (client && strlen(client) <= MAX_ID && !*r->client)
                 snprintf(r->client, sizeof(r->client), "%s", client);
@@ -330,22 +335,36 @@ static bool is_first_of(const serve_record *r, const serve_shown *n)
     return true;
 }
 
-void serve_record_history_json(nino_buf *b, const serve_record *r)
+void serve_record_outputs_json(nino_buf *b, const serve_record *r)
 {
-    const bool ok = r->state == NINO_QUEUE_DONE;
-    serve_key(b, r->prompt_id);
-    nino_buf_adds(b, "{\"prompt\":");
-    serve_record_queue_json(b, r);
-    nino_buf_adds(b, ",\"outputs\":{");
+    nino_buf_addc(b, '{');
     for (const serve_shown *n = r->shown; n; n = n->next)
         if (is_first_of(r, n)) {
             serve_key(b, n->node);
             serve_outputs_of(b, r, n->node);
         }
-    nino_buf_addf(b, "},\"status\":{\"status_str\":\"%s\",\"completed\":%s,\"messages\":[",
+    nino_buf_addc(b, '}');
+}
+
+void serve_record_status_json(nino_buf *b, const serve_record *r)
+{
+    const bool ok = r->state == NINO_QUEUE_DONE;
+    nino_buf_addf(b, "{\"status_str\":\"%s\",\"completed\":%s,\"messages\":[",
                   ok ? "success" : "error", ok ? "true" : "false");
     nino_buf_add(b, r->messages.data ? r->messages.data : "", r->messages.len);
-    nino_buf_adds(b, "]},\"meta\":{");
+    nino_buf_adds(b, "]}");
+}
+
+void serve_record_history_json(nino_buf *b, const serve_record *r)
+{
+    serve_key(b, r->prompt_id);
+    nino_buf_adds(b, "{\"prompt\":");
+    serve_record_queue_json(b, r);
+    serve_key(b, "outputs");
+    serve_record_outputs_json(b, r);
+    serve_key(b, "status");
+    serve_record_status_json(b, r);
+    nino_buf_adds(b, ",\"meta\":{");
     for (const serve_shown *n = r->shown; n; n = n->next)
         if (is_first_of(r, n)) {
             serve_key(b, n->node);

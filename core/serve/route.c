@@ -105,7 +105,7 @@ nino_http_answer nino_serve_admit(nino_serve *s, const nino_http_request *given)
 // ---- routes ------------------------------------------------------------------------------------
 
 typedef struct route {
-    const char *method, *path; // a path that ends with '/' takes what follows as `rest`
+    const char *method, *path; // NULL: any; a path that ends with '/' takes what follows as `rest`
     void (*run)(nino_serve_call *c, const char *rest);
 } route;
 
@@ -116,14 +116,8 @@ static void empty_object(nino_serve_call *c, const char *rest)
     serve_reply_json(c, 200);
 }
 
-static void empty_list(nino_serve_call *c, const char *rest)
-{
-    (void) rest;
-    nino_buf_adds(&c->body, "[]");
-    serve_reply_json(c, 200);
-}
-
-// Each also below /api, except those of other programs.
+// Each also below /api, except those of other programs; those that are only there say so: a page's
+// own files lie where they would be else.
 static const route routes[] = {
     { "GET", "/prompt", serve_get_prompt },
     { "POST", "/prompt", serve_post_prompt },
@@ -134,6 +128,10 @@ static const route routes[] = {
     { "GET", "/history", serve_get_history },
     { "GET", "/history/", serve_get_history },
     { "POST", "/history", serve_post_history },
+    { "GET", "/jobs", serve_get_jobs },
+    { "GET", "/jobs/", serve_get_jobs },
+    { "POST", "/jobs/cancel", serve_cancel_jobs },
+    { "POST", "/jobs/", serve_cancel_job },
     { "GET", "/view", serve_get_view },
     { "GET", "/view_metadata/", serve_view_metadata },
     { "POST", "/upload/image", serve_upload_image },
@@ -149,6 +147,7 @@ static const route routes[] = {
     { "GET", "/features", serve_features },
     { "GET", "/extensions", serve_extensions },
     { "GET", "/users", serve_users },
+    { "POST", "/users", serve_post_users },
     { "GET", "/userdata", serve_get_userdata },
     { "GET", "/v2/userdata", serve_userdata_v2 },
     { "GET", "/userdata/", serve_get_userdata },
@@ -161,22 +160,33 @@ static const route routes[] = {
     { "GET", "/i18n", empty_object },
     { "GET", "/workflow_templates", empty_object },
     { "GET", "/global_subgraphs", empty_object },
+    { "GET", "/global_subgraphs/", serve_no_subgraph },
     { "GET", "/node_replacements", empty_object },
-    { "GET", "/internal/folder_paths", empty_object },
-    { "GET", "/internal/files/", empty_list },
+    { "GET", "/internal/folder_paths", serve_folder_paths },
+    { "GET", "/internal/files/", serve_internal_files },
+    { "GET", "/internal/logs", serve_logs },
+    { "GET", "/internal/logs/", serve_logs },
+    { "PATCH", "/internal/logs/subscribe", serve_logs_subscribe },
+    { NULL, "/api/assets", serve_no_assets },
+    { NULL, "/api/assets/", serve_no_assets },
+    { NULL, "/api/tags", serve_no_assets },
     { "GET", "/metrics", serve_metrics },
     { "GET", "/v1/models", serve_models_v1 },
     { "POST", "/v1/images/generations", serve_images_v1 },
 };
 
-static bool is_route(const route *r, const char *path, const char **rest)
+static bool is_route(const route *r, const nino_serve_call *c, const char **rest)
 {
-    const size_t n = strlen(r->path);
+    const bool is_api_only = !strncmp(r->path, "/api/", 5);
+    const char *path = r->path + (is_api_only ? 4 : 0);
+    const size_t n = strlen(path);
     *rest = "";
-    if (r->path[n - 1] != '/')
-        return !strcmp(path, r->path);
-    *rest = path + n;
-    return !strncmp(path, r->path, n) && path[n];
+    if (is_api_only && !c->is_api)
+        return false;
+    if (path[n - 1] != '/')
+        return !strcmp(c->path, path);
+    *rest = c->path + n;
+    return !strncmp(c->path, path, n) && c->path[n];
 }
 
 static void dispatch(nino_serve_call *c)
@@ -184,10 +194,10 @@ static void dispatch(nino_serve_call *c)
     const char *method = !strcmp(c->r->method, "HEAD") ? "GET" : c->r->method, *rest = "";
     bool is_known = false;
     for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++) {
-        if (!is_route(&routes[i], c->path, &rest))
+        if (!is_route(&routes[i], c, &rest))
             continue;
         is_known = true;
-        if (strcmp(routes[i].method, method) != 0)
+        if (routes[i].method && strcmp(routes[i].method, method) != 0)
             continue;
         routes[i].run(c, rest);
         return;
@@ -204,7 +214,8 @@ static void dispatch(nino_serve_call *c)
 static bool split_target(nino_serve_call *c, const char *target)
 {
     const size_t n = strcspn(target, "?");
-    if (!strncmp(target, "/api/", 5))
+    c->is_api = !strncmp(target, "/api/", 5);
+    if (c->is_api)
         c->path = strndup(target + 4, n - 4);
     else
         c->path = strndup(target, n);

@@ -44,8 +44,10 @@ struct serve_record {
     double number;
     nino_queue_state state;
     uint32_t scope, node_scope; // of its NINO_EV_JOB, and of the node that runs
-    double queued_s, ended_s;
+    double queued_s, started_s, ended_s;
     char *prompt, *extra; // JSON; NULL: not known (yet)
+    double created_ms;    // as extra has it; 0: it does not
+    char workflow_id[64]; // the editor's, likewise
     bool is_asked;        // the worker was asked for its workflow
     int lost;             // how often a worker died in it
     bool has_died;        // the one that we were attached to did
@@ -56,7 +58,8 @@ struct serve_record {
     nino_serve_call *call;             // waits to be told the number
     serve_shown *shown;
     serve_node *nodes;
-    nino_buf messages; // elements of status.messages
+    nino_buf messages;          // elements of status.messages
+    size_t error_at, error_len; // what execution_error said, in there
     nino_error err;
 };
 
@@ -73,6 +76,8 @@ void serve_record_texts(serve_record *r, const nino_queue_job *q);
 void serve_outputs_of(nino_buf *b, const serve_record *r, const char *node);
 void serve_record_queue_json(nino_buf *b, const serve_record *r);
 void serve_record_history_json(nino_buf *b, const serve_record *r);
+void serve_record_outputs_json(nino_buf *b, const serve_record *r);
+void serve_record_status_json(nino_buf *b, const serve_record *r);
 // As clients see it: what has ended runs, or waits, until that was told, so that a prompt is always
 // in the queue or in the history.
 nino_queue_state serve_record_state(const serve_record *r);
@@ -109,7 +114,8 @@ struct nino_serve {
     char device[128];
     double number; // of the newest prompt
     uint64_t mem_budget, mem_used;
-    uint64_t ids[2]; // state of the generator of ids
+    uint64_t preview_ns; // when the last one was sent
+    uint64_t ids[2];     // state of the generator of ids
 };
 
 // Sends a request to the worker; false: there is none.
@@ -135,6 +141,8 @@ typedef enum serve_weight { SERVE_KEEP, SERVE_PROGRESS, SERVE_PICTURE } serve_we
 void serve_post(nino_serve *s, const char *client, serve_weight weight, const char *json,
                 size_t len);
 void serve_post_picture(nino_serve *s, const serve_record *r, const char *png, size_t len);
+// A small picture made larger, as PNG. False: it is to be sent as it is.
+bool serve_enlarge(nino_buf *out, const void *png, size_t len);
 bool serve_wants_pictures(const nino_serve *s, const char *client);
 
 // ---- requests (route.c, http.c) ----------------------------------------------------------------
@@ -144,6 +152,7 @@ struct nino_serve_call {
     nino_serve *s;
     void *user;
     bool is_answered, is_inside; // inside: nino_serve_ask() has not returned
+    bool is_api;                 // it came below /api
     nino_http_answer answer;
     nino_buf body;
     // while it runs: the request
@@ -192,6 +201,9 @@ void serve_post_interrupt(nino_serve_call *c, const char *rest);
 void serve_post_free(nino_serve_call *c, const char *rest);
 void serve_get_history(nino_serve_call *c, const char *rest);
 void serve_post_history(nino_serve_call *c, const char *rest);
+void serve_get_jobs(nino_serve_call *c, const char *rest);
+void serve_cancel_job(nino_serve_call *c, const char *rest);
+void serve_cancel_jobs(nino_serve_call *c, const char *rest);
 void serve_get_view(nino_serve_call *c, const char *rest);
 void serve_upload_image(nino_serve_call *c, const char *rest);
 void serve_upload_mask(nino_serve_call *c, const char *rest);
@@ -213,10 +225,25 @@ void serve_images_v1(nino_serve_call *c, const char *rest);
 void serve_models_v1(nino_serve_call *c, const char *rest);
 void serve_metrics(nino_serve_call *c, const char *rest);
 void serve_static(nino_serve_call *c, const char *rest);
+void serve_folder_paths(nino_serve_call *c, const char *rest);
+void serve_internal_files(nino_serve_call *c, const char *rest);
+void serve_logs(nino_serve_call *c, const char *rest);
+void serve_logs_subscribe(nino_serve_call *c, const char *rest);
+void serve_post_users(nino_serve_call *c, const char *rest);
+void serve_no_subgraph(nino_serve_call *c, const char *rest);
+void serve_no_assets(nino_serve_call *c, const char *rest);
+// Answers for a part of a page that its folder lacks. False: there is none, nothing is answered.
+bool serve_page_part(nino_serve_call *c, const char *path);
+// The folder of "output", "input" or "temp"; NULL: it is none of them.
+const char *serve_folder_of(const nino_serve *s, const char *type);
 // A call of /v1 whose job has ended.
 void serve_images_done(nino_serve_call *c, const serve_record *r);
 // Checks a workflow. False: answered, with all that is wrong.
 bool serve_check_workflow(nino_serve_call *c, const char *text, size_t len);
+// Writes a prompt as it is to be queued: what leads to the named nodes; NULL: all of it. False: out of
+// memory.
+bool serve_write_prompt(nino_buf *b, const nino_json_doc *doc, const nino_json *prompt,
+                        const nino_json *targets);
 // Answers who has queued it, if they still wait for that.
 void serve_prompt_queued(serve_record *r);
 // Queues a workflow for a call; *r becomes NULL. text: {"prompt": ..., "extra_data": ...}.

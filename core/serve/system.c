@@ -24,6 +24,10 @@ void serve_system_stats(nino_serve_call *c, const char *rest)
     serve_number(b, "ram_free", memory_pages(_SC_AVPHYS_PAGES));
     serve_text(b, "comfyui_version", version);
     serve_text(b, "required_frontend_version", "");
+    serve_text(b, "installed_templates_version", NULL);
+    serve_text(b, "required_templates_version", NULL);
+    nino_buf_adds(b, ",\"comfy_package_versions\":[]");
+    serve_text(b, "deploy_environment", "local");
     serve_text(b, "python_version", "none");
     serve_text(b, "pytorch_version", "none");
     nino_buf_adds(b, ",\"embedded_python\":false,\"argv\":[\"ninodes\",\"serve\"]},\"devices\":[");
@@ -47,7 +51,8 @@ void serve_system_stats(nino_serve_call *c, const char *rest)
 void serve_features(nino_serve_call *c, const char *rest)
 {
     (void) rest;
-    nino_buf_addf(&c->body, "{\"supports_preview_metadata\":true,\"max_upload_size\":%llu}",
+    nino_buf_addf(&c->body,
+                  "{\"supports_preview_metadata\":true,\"assets\":false,\"max_upload_size\":%llu}",
                   (unsigned long long) c->s->params.max_body);
     serve_reply_json(c, 200);
 }

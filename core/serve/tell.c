@@ -11,8 +11,9 @@
 
 enum {
     MAX_PREVIEW = 8 << 20,
-    MAX_HELD = 65536,   // events of a job that the queue does not name yet
-    END_WAIT_MS = 1000, // for the last events of a job that the queue says has ended
+    MAX_HELD = 65536,     // events of a job that the queue does not name yet
+    PREVIEW_WAIT_MS = 50, // between two pictures of an unfinished latent
+    END_WAIT_MS = 1000,   // for the last events of a job that the queue says has ended
 };
 
 // ---- messages ----------------------------------------------------------------------------------
@@ -44,7 +45,10 @@ static void keep_post(nino_serve *s, serve_record *r, const char *type, const ch
     if (!data.failed) {
         serve_key(&r->messages, NULL);
         nino_buf_addf(&r->messages, "[\"%s\",", type);
+        const bool is_error = !strcmp(type, "execution_error");
+        r->error_at = is_error ? r->messages.len : r->error_at;
         nino_buf_add(&r->messages, data.data, data.len);
+        r->error_len = is_error && !r->messages.failed ? data.len : r->error_len;
         nino_buf_addc(&r->messages, ']');
         nino_buf_addf(&b, "{\"type\":\"%s\",\"data\":", type);
         nino_buf_add(&b, data.data, data.len);
@@ -180,9 +184,12 @@ static void tell_failure(nino_serve *s, serve_record *r)
             serve_text(&b, NULL, n->id);
     nino_buf_addc(&b, ']');
     if (!is_cancelled) {
-        char text[600];
-        snprintf(text, sizeof(text), "%s%s%s", r->has_died ? "" : r->err.where,
-                 !r->has_died && *r->err.where ? ": " : "",
+        char text[600], whole[200];
+        const char *where = r->has_died ? "" : r->err.where;
+        const int n = snprintf(whole, sizeof(whole), "%s %s", r->node_id, r->node_class);
+        if (n > 0 && !strncmp(where, whole, (size_t) n)) // is told beside it
+            where += n + (int) strspn(where + n, ": ");
+        snprintf(text, sizeof(text), "%s%s%s", where, *where ? ": " : "",
                  r->has_died ? "the worker died in it" : r->err.msg);
         serve_text(&b, "exception_message", text);
         serve_text(&b, "exception_type", r->has_died ? "lost" : nino_status_name(r->err.code));
@@ -301,6 +308,7 @@ static void take_state(nino_serve *s, serve_record *r, const nino_queue_job *q)
     r->lost = q->lost;
     r->job = q->id;
     r->queued_s = q->queued_s;
+    r->started_s = q->started_s;
     r->ended_s = q->ended_s;
     r->state = q->state;
     r->scope = q->scope;
@@ -461,14 +469,24 @@ static void node_ends(nino_serve *s, serve_record *r, uint32_t status)
     }
 }
 
+// Not every step of a fast run: making a picture ready takes longer than such a step.
 static void take_preview(nino_serve *s, const serve_record *r, const char *path)
 {
+    const uint64_t now = nino_now_ns();
     char *data = NULL;
     size_t len = 0;
+    if (now - s->preview_ns < (uint64_t) PREVIEW_WAIT_MS * 1000000u)
+        return;
     if (!serve_wants_pictures(s, r->client) ||
         nino_file_read(path, MAX_PREVIEW, false, &data, &len, NULL))
         return;
-    serve_post_picture(s, r, data, len);
+    s->preview_ns = now;
+    nino_buf large = { 0 };
+    if (serve_enlarge(&large, data, len))
+        serve_post_picture(s, r, large.data, large.len);
+    else
+        serve_post_picture(s, r, data, len);
+    nino_buf_release(&large);
     free(data);
 }
 

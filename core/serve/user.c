@@ -70,7 +70,9 @@ static void list_files(nino_serve_call *c, const char *below)
     }
     const size_t n = strlen(dir);
     snprintf(dir + n, sizeof(dir) - n, "%s%s", *below ? "/" : "", below);
-    if (access(dir, R_OK)) {
+    // every page lists these two at its start, before there is anything in them
+    const bool is_usual = !strcmp(below, "workflows") || !strcmp(below, "subgraphs");
+    if (access(dir, R_OK) && !is_usual) {
         serve_fail(c, 404, "not_found", "there is no such folder");
         return;
     }
@@ -123,10 +125,10 @@ void serve_get_userdata(nino_serve_call *c, const char *rest)
     }
     if (!file_path(c, rest, strlen(rest), name, sizeof(name)))
         return;
-    if (!files_dir(c->s, dir, sizeof(dir)) || nino_file_open_below(dir, name, &fd, NULL))
-        serve_fail(c, 404, "not_found", "there is no such file");
-    else
+    if (files_dir(c->s, dir, sizeof(dir)) && !nino_file_open_below(dir, name, &fd, NULL))
         serve_reply_fd(c, fd, name);
+    else if (strcmp(name, "user.css") != 0 || !serve_page_part(c, "/user.css"))
+        serve_fail(c, 404, "not_found", "there is no such file");
 }
 
 void serve_userdata_v2(nino_serve_call *c, const char *rest)
@@ -357,7 +359,8 @@ void serve_static(nino_serve_call *c, const char *rest)
         !serve_unescape(name, sizeof(name), is_root ? "index.html" : rest + 1,
                         is_root ? 10 : strlen(rest + 1), false) ||
         nino_file_open_below(dir, name, &fd, NULL)) {
-        serve_fail(c, 404, "not_found", "there is nothing at %.200s", rest);
+        if (!serve_page_part(c, rest))
+            serve_fail(c, 404, "not_found", "there is nothing at %.200s", rest);
         return;
     }
     serve_reply_fd(c, fd, name);

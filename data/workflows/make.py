@@ -14,6 +14,12 @@ MOVING = "a green square moving right on a white background"
 COLOURS = {"model": ("#223", "#335"), "text": ("#232", "#353"), "sampler": ("#332922", "#593930"), "": ("", "")}
 
 
+def described_as(title):
+    """The editor takes all of these or none."""
+    return {"name": title, "author": "ninodes", "description": "", "version": "1", "created": "2026-11-23T00:00:00.000Z",
+            "modified": "2026-11-23T00:00:00.000Z", "software": "ninodes"}
+
+
 def described(name, known={}):
     if name not in known:
         out = subprocess.run([NINODES, "nodes", "--json", name], check=True, capture_output=True, text=True).stdout
@@ -86,7 +92,7 @@ class Sheet:
 
     def save(self, name):
         ui = {"last_node_id": len(self.nodes), "last_link_id": len(self.links), "nodes": self.nodes, "links": self.links,
-              "groups": [], "config": {}, "extra": {"info": {"name": self.title}}, "version": 0.4}
+              "groups": [], "config": {}, "extra": {"info": described_as(self.title)}, "version": 0.4}
         path = HERE / f"{name}.json"
         path.write_text(json.dumps(ui, indent=1) + "\n")
         api = subprocess.run([NINODES, "convert", str(path)], check=True, capture_output=True, text=True).stdout

@@ -1,4 +1,4 @@
-# ninodes serve and clients of ComfyUI that others publish: two packages from npm and the program of one, as they are.
+# ninodes serve and clients of ComfyUI that others publish: three packages from npm and the program of one, as they are.
 . tests/cli/common
 [ -n "${NINODES_TEST_LONG-}" ] || { echo "skip: it fetches clients from npm; the long check runs it"; exit 77; }
 for p in node npm; do command -v $p >/dev/null || { echo "skip: $p is not installed"; exit 77; }; done
@@ -6,7 +6,7 @@ mkdir "$tmp/in" "$tmp/o" "$tmp/npm"
 cp tests/serve/clients.mjs "$tmp/npm"
 echo '{ "private": true }' >"$tmp/npm/package.json"
 (cd "$tmp/npm" && HOME=$tmp timeout 300 npm install --silent --ignore-scripts --no-audit --no-fund \
-    @stable-canvas/comfyui-client@1.5.9 @saintno/comfyui-sdk@0.3.1 ws@8.18.3) >"$tmp/out" 2>&1 ||
+    @stable-canvas/comfyui-client@1.5.9 @saintno/comfyui-sdk@0.3.1 comfy-ui-client@0.1.2 ws@8.18.3) >"$tmp/out" 2>&1 ||
     { echo "skip: npm cannot fetch the clients: $(tail -1 "$tmp/out")"; exit 77; }
 pid=
 trap '[ -z "$pid" ] || kill -9 $pid 2>/dev/null; rm -rf "$tmp"' EXIT

@@ -1,4 +1,5 @@
-# ninodes serve and a web browser: a frontend from a folder queues a prompt and shows its picture, and so does the own page.
+# ninodes serve and a web browser: a frontend from a folder queues a prompt and shows its picture, and so does the own page. With
+# NINODES_FRONTEND=DIR the published frontend of that folder is used as a person uses it; data/doc/serve.md says where to get one.
 . tests/cli/common
 browser=$(command -v chromium || command -v chromium-browser) || { echo "skip: chromium is not installed"; exit 77; }
 command -v python3 >/dev/null || { echo "skip: python3 is not installed"; exit 77; }
@@ -30,4 +31,11 @@ browse "${B:-build}/shots/serve_page.png" 'alt="text_to_image_0000.*'
 printed 'Nothing runs'
 kill -TERM $pid && wait $pid
 pid=
+[ -n "${NINODES_FRONTEND-}" ] || { echo "part skipped: NINODES_FRONTEND names no folder with a published frontend"; exit 0; }
+[ -f "$NINODES_FRONTEND/index.html" ] || die "NINODES_FRONTEND: there is no index.html in $NINODES_FRONTEND"
+at=$tmp/published
+mkdir "$at" "$at/in" "$at/o" "$at/profile"
+cp data/demo/input/square.png "$at/in"
+expect 0 python3 tests/serve/frontend.py "$N" "$NINODES_FRONTEND" "$at" "${B:-build}/shots/serve_published.png"
+printed '^ok$'
 exit 0

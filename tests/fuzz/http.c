@@ -47,6 +47,13 @@ const char *const fuzz_words[] = { "GET ",
                                    "\"clear\":true",
                                    "?token=t",
                                    "/v1/images/generations",
+                                   "/jobs",
+                                   "?status=failed",
+                                   "&limit=1",
+                                   "/cancel",
+                                   "\"job_ids\":[",
+                                   "\"partial_execution_targets\":[\"2\"],",
+                                   "/internal/files/",
                                    "bytes=0-",
                                    "\"size\":\"8x8\"",
                                    "\"original_ref\"",
@@ -73,6 +80,12 @@ static const char *const seed[] = {
     "POST /settings\napplication/json\n{\"a.b\":[1,{\"c\":null}]}",
     "GET /object_info/KSampler\n\n",
     "GET /api/history?max_items=3&offset=1\n\n",
+    "GET /api/jobs?status=failed,pending&sort_by=execution_duration&limit=2&offset=1\n\n",
+    "POST /jobs/cancel\napplication/json\n{\"job_ids\":[\"a\",\"b\"]}",
+    "POST "
+    "/prompt\napplication/json\n{\"prompt\":{\"1\":{\"class_type\":\"EmptyImage\",\"inputs\":{}},"
+    "\"2\":{\"class_type\":\"SaveImage\",\"inputs\":{\"images\":[\"1\",0]}},\"3\":{\"inputs\":{}}},"
+    "\"partial_execution_targets\":[\"2\",3]}",
     "POST /v1/images/generations\napplication/json\n{\"prompt\":\"x\",\"n\":2,\"size\":\"64x64\"}",
     "WS\n\n{\"type\":\"feature_flags\",\"data\":{\"supports_preview_metadata\":true}}",
 };

@@ -1,15 +1,17 @@
-// Two published clients of ComfyUI's interface, as their users write programs with them. Run where they are installed:
+// Three published clients of ComfyUI's interface, as their users write programs with them. Run where they are installed:
 //   node clients.mjs URL PROMPT.json OUTPUT_FOLDER INPUT_FOLDER [TOKEN]
 // A client has its own idea of what the server says, and in which order: what it makes of that is what is checked.
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import WebSocket from "ws";
+import { ComfyUIClient } from "comfy-ui-client";
 import { Client } from "@stable-canvas/comfyui-client";
 import { CallWrapper, ComfyApi, PromptBuilder } from "@saintno/comfyui-sdk";
 
 const [url, file, outputs, inputs, token] = process.argv.slice(2);
 const prompt = JSON.parse(fs.readFileSync(file, "utf8"));
+prompt[6].inputs.steps = 60; // clients look at what comes once they know the prompt's id: it is not to be over by then
 const bytes = async (blob) => Buffer.from(await blob.arrayBuffer());
 
 async function stableCanvas() {
@@ -23,7 +25,7 @@ async function stableCanvas() {
 
     const steps = [];
     const done = await client.enqueue(prompt, { progress: ({ value, max }) => steps.push(`${value}/${max}`) });
-    assert.equal(steps.at(-1), "10/10");
+    assert.equal(steps.at(-1), "60/60");
     const pictures = done.images.filter((i) => i.type === "url");
     assert.equal(pictures.length, 1);
     const shown = await bytes(await (await fetch(pictures[0].data)).blob());
@@ -48,8 +50,11 @@ async function stableCanvas() {
 
 async function saintno() {
     const credentials = token ? { credentials: { type: "bearer_token", token } } : {};
-    const api = new ComfyApi(new URL(url).origin, undefined, credentials).init();
+    const api = new ComfyApi(new URL(url).origin, undefined, credentials);
+    const heard = new Promise((resolve) => api.on("status", resolve, { once: true })); // it is ready before its socket is
+    api.init();
     await api.waitForReady();
+    await heard;
     assert.deepEqual(await api.getCheckpoints(), ["demo_flux.safetensors"]);
     assert.ok((await api.getSamplerInfo()).sampler[0].includes("euler"));
 
@@ -88,7 +93,25 @@ async function saintno() {
     api.destroy();
 }
 
+// Waits for the message that ends a run, then reads the history at once.
+async function comfyUiClient() {
+    const client = new ComfyUIClient(new URL(url).host, "a-third-client");
+    await client.connect();
+    assert.ok((await client.getObjectInfo("KSampler")).KSampler.input.required.seed);
+    assert.equal((await client.getSystemStats()).devices.length, 1);
+    const out = await client.getImages({ ...prompt, 6: { ...prompt[6], inputs: { ...prompt[6].inputs, seed: 17 } } });
+    assert.deepEqual(Object.keys(out), ["8"]);
+    const [{ blob, image }] = out[8];
+    assert.ok((await bytes(blob)).equals(fs.readFileSync(path.join(outputs, image.filename))), "another picture than the file");
+    const sent = await client.uploadImage(await bytes(blob), "from a third client.png", true);
+    assert.deepEqual(sent, { name: "from a third client.png", subfolder: "", type: "input" });
+    assert.ok((await bytes(blob)).equals(fs.readFileSync(path.join(inputs, sent.name))));
+    assert.deepEqual(await client.getQueue(), { queue_running: [], queue_pending: [] });
+    await client.disconnect();
+}
+
 if (!token) await stableCanvas(); // it has no way to send one
+if (!token) await comfyUiClient(); // nor has it
 await saintno();
 console.log(token ? "served with a token" : "served");
 process.exit(0);

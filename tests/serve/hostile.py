@@ -23,9 +23,11 @@ AUTH = f"Authorization: Bearer {TOKEN}\r\n"
 with open(SECRET, "rb") as f:
     WORD = f.read().strip()
 GETS = ["/", "/queue", "/prompt", "/history", "/history/x", "/view", "/object_info/KSampler", "/system_stats", "/models/vae", "/settings", "/userdata",
-        "/userdata/x", "/v2/userdata", "/extensions", "/metrics", "/view_metadata/vae", "/ws", "/api/features", "/v1/models"]
+        "/userdata/x", "/v2/userdata", "/extensions", "/metrics", "/view_metadata/vae", "/ws", "/api/features", "/v1/models",
+        "/jobs", "/jobs/x", "/jobs?status=x&limit=-1&offset=9999999999999", "/api/assets", "/internal/files/input", "/internal/files/..", "/favicon.ico",
+        "/experiment/models/vae", "/internal/logs/raw", "/templates/index.json", "/user.css"]
 POSTS = ["/prompt", "/queue", "/interrupt", "/history", "/upload/image", "/upload/mask", "/userdata/x", "/settings", "/settings/a",
-         "/v1/images/generations"]
+         "/v1/images/generations", "/jobs/cancel", "/jobs/x/cancel", "/jobs//cancel", "/users", "/api/assets"]
 UPS = ["../", "..%2f", "%2e%2e/", "..%5c", "....//", "%252e%252e%252f", "/", "//", "~/", "..;/", "\xc0\xae\xc0\xae/"]
 
 
@@ -49,11 +51,13 @@ def body(r):
     if kind == 2:
         return os.urandom(r.randint(0, 3000))
     if kind == 3:
-        return json.dumps({"prompt": {str(i): {"class_type": text(r, 20), "inputs": {text(r, 5): [str(i + 1), r.randint(-3, 3)]}} for i in range(r.randint(0, 40))}}).encode()
+        return json.dumps({"prompt": {str(i): {"class_type": text(r, 20), "inputs": {text(r, 5): [str(i + 1), r.randint(-3, 3)]}} for i in range(r.randint(0, 40))},
+                           "partial_execution_targets": r.choice([None, ["1"], [1, text(r, 9), []], "1"])}).encode()
     if kind == 4:
         return json.dumps({"prompt": {"1": {"class_type": "LoadImage", "inputs": {"image": r.choice(UPS) + SECRET}}, "2": {"class_type": "SaveImage", "inputs": {"images": ["1", 0], "filename_prefix": r.choice(UPS) * 5 + "out"}}}}).encode()
     if kind == 5:
-        return json.dumps({"delete": [r.random(), None, [], text(r, 200)], "clear": r.choice([0, "true", [], None]), "prompt": r.choice([1, [], "x", None]), "n": 10 ** 40, "size": "1x" * 100}).encode()
+        return json.dumps({"delete": [r.random(), None, [], text(r, 200)], "clear": r.choice([0, "true", [], None]), "prompt": r.choice([1, [], "x", None]), "job_ids": r.choice([["x", text(r, 200)], [1], None]),
+                           "n": 10 ** 40, "size": "1x" * 100}).encode()
     if kind == 6:
         return b"\xff\xfe" * r.randint(1, 500)
     if kind == 7:

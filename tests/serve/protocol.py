@@ -93,6 +93,7 @@ def one_run():
     assert all(m["data"]["prompt_id"] == pid for m in texts if m["type"] in ("execution_start", "executing", "progress", "executed"))
     pictures = [m for m in messages if isinstance(m, bytes)]
     assert pictures and all(struct.unpack(">II", p[:8]) == (1, 2) and p[8:12] == b"\x89PNG" for p in pictures), "no previews"
+    assert all(pixels(p[8:])[:2] == (512, 512) for p in pictures), "previews are enlarged for pages that show them at their own size"
     out = [m for m in texts if m["type"] == "executed"][0]["data"]
     assert out["node"] == "8" and history["outputs"]["8"] == out["output"], (out, history["outputs"])
     assert history["status"]["status_str"] == "success" and history["status"]["completed"] is True
@@ -240,6 +241,92 @@ def queueing():
         raise AssertionError("the history keeps what was deleted")
 
 
+def jobs():
+    """The list of newer frontends: one form for what has run, runs and waits."""
+    done = api.get("/api/jobs?status=completed&limit=2&sort_order=asc")
+    assert len(done["jobs"]) == 2 and done["pagination"] == {"offset": 0, "limit": 2, "total": done["pagination"]["total"], "has_more": done["pagination"]["total"] > 2}, done
+    first = done["jobs"][0]
+    assert first["status"] == "completed" and first["create_time"] <= first["execution_start_time"] <= first["execution_end_time"], first
+    assert first["outputs_count"] == first["previewable_outputs_count"] == 1 and first["preview_output"]["nodeId"] == "8", first
+    assert first["preview_output"]["mediaType"] == "images" and first["preview_output"]["type"] == "output" and first["preview_output"]["filename"].endswith(".png")
+    full = api.get("/jobs/" + first["id"])
+    assert full["outputs"] == api.get("/history/" + first["id"])[first["id"]]["outputs"] and full["workflow"]["prompt"]["6"]["class_type"] == "KSampler", full
+    assert full["execution_status"]["status_str"] == "success" and full["workflow"]["extra_data"]["client_id"] == "client-one"
+    times = [j["create_time"] for j in api.get("/jobs")["jobs"]]
+    assert times == sorted(times, reverse=True) and api.get("/jobs?offset=1")["pagination"]["limit"] is None
+    for bad in ("status=lost", "sort_by=x", "sort_order=up", "limit=0", "limit=x", "offset=x"):
+        status, _, text = api.ask("GET", "/jobs?" + bad)
+        assert status == 400 and json.loads(text)["error"], bad
+    assert api.ask("GET", "/jobs/none")[0] == api.ask("POST", "/jobs/x/stop", b"{}")[0] == 404
+
+    slow = prompt(n6_steps=10000, n6_seed=31)
+    named = {"extra_pnginfo": {"workflow": {"id": "of-the-editor"}}}
+    for i in ("job-0", "job-1", "job-2"):
+        slow["6"]["inputs"]["seed"] += 1
+        api.post("/prompt", {"prompt": slow, "prompt_id": i, "extra_data": named, "partial_execution_targets": ["8"]})
+
+    def states():
+        return {j["id"]: j["status"] for j in api.get("/jobs?workflow_id=of-the-editor")["jobs"]}
+
+    def until(want):
+        for _ in range(400):
+            if states() == want:
+                return
+            time.sleep(0.05)
+        raise AssertionError((states(), want))
+
+    until({"job-0": "in_progress", "job-1": "pending", "job-2": "pending"})
+    assert {j["id"] for j in api.get("/jobs?status=in_progress,pending")["jobs"]} == {"job-0", "job-1", "job-2"}
+    assert api.post("/jobs/cancel", {"job_ids": ["job-1", "none"]}) == {"cancelled": True}
+    assert api.post("/jobs/job-2/cancel", {}) == api.post("/jobs/job-0/cancel", {}) == {"cancelled": True}
+    until({"job-0": "cancelled"})
+    assert api.post("/jobs/job-0/cancel", {}) == {"cancelled": False} and api.post("/jobs/cancel", {"job_ids": "job-0"}, 400)["error"]
+    failed = api.get("/jobs?status=failed")["jobs"]
+    assert failed and failed[0]["execution_error"]["node_type"] == "LoadImage" and failed[0]["execution_error"]["exception_message"], failed
+    api.post("/history", {"delete": ["job-0"]})
+
+
+def parts():
+    """Of a prompt with targets only what they need; notes that a page does not know."""
+    p = {"1": {"class_type": "EmptyImage", "inputs": {"width": 8, "height": 8, "batch_size": 1, "color": 1}},
+         "2": {"class_type": "SaveImage", "inputs": {"images": ["1", 0], "filename_prefix": "left"}},
+         "3": {"class_type": "EmptyImage", "inputs": {"width": 8, "height": 8, "batch_size": 1, "color": 2}},
+         "4": {"class_type": "SaveImage", "inputs": {"images": ["3", 0], "filename_prefix": "right"}}, "5": {"inputs": {}, "_meta": {"title": "a note"}}}
+    _, _, history = run(p, "parts", partial_execution_targets=["4"])
+    assert list(history["outputs"]) == ["4"] and list(history["prompt"][2]) == ["3", "4"], history
+    _, _, history = run(p, "parts")
+    assert set(history["outputs"]) == {"2", "4"} and list(history["prompt"][2]) == ["1", "2", "3", "4"], history
+    assert api.post("/prompt", {"prompt": p, "partial_execution_targets": ["1"]}, 400)["error"]["type"] == "prompt_no_outputs"
+    p["5"]["inputs"]["x"] = 1
+    assert api.post("/prompt", {"prompt": p}, 400)["error"]["type"] == "invalid_prompt"
+
+
+def at_start():
+    """What the pages of 2024 to 2026 ask for before anybody does anything."""
+    for path in ("/userdata?dir=workflows&recurse=true&split=false&full_info=true", "/userdata?dir=subgraphs", "/templates/index.json"):
+        assert api.get(path) == [], path
+    assert api.ask("GET", "/userdata?dir=nothing")[0] == api.ask("GET", "/userdata/comfy.templates.json")[0] == 404
+    for path in ("/user.css", "/api/userdata/user.css"):
+        status, head, text = api.ask("GET", path)
+        assert status == 200 and head["content-type"].startswith("text/css") and not text, (path, head)
+    status, head, text = api.ask("GET", "/favicon.ico")
+    assert status == 200 and head["content-type"] == "image/svg+xml" and b"<svg" in text
+    assert api.get("/internal/logs") == "" and api.get("/internal/logs/raw")["entries"] == []
+    assert api.ask("PATCH", "/internal/logs/subscribe", b"{}")[0] == 200
+    files = api.get("/internal/files/input")
+    assert files and all(f.endswith(" [input]") for f in files) and api.ask("GET", "/internal/files/models")[0] == 400
+    folders = api.get("/internal/folder_paths")
+    kinds = {k["name"]: k for k in api.get("/experiment/models")}
+    assert folders["vae"] == kinds["vae"]["folders"] and ".safetensors" in kinds["vae"]["extensions"]
+    m = api.get("/experiment/models/checkpoints")[0]
+    assert m["name"] == "demo_flux.safetensors" and os.path.getsize(os.path.join(kinds["checkpoints"]["folders"][m["pathIndex"]], m["name"])) == m["size"]
+    assert api.get("/features")["assets"] is False and api.get("/global_subgraphs") == {} and api.get("/global_subgraphs/x") is None
+    for method, path in (("GET", "/api/assets?limit=1"), ("POST", "/api/assets"), ("GET", "/api/assets/x"), ("GET", "/api/tags")):
+        status, _, text = api.ask(method, path, b"{}")
+        assert status == 503 and json.loads(text)["error"]["code"] == "SERVICE_DISABLED", path
+    assert api.post("/users", {"username": "me"}, 400)["error"]
+
+
 def always_somewhere():
     """From the answer on a prompt is in the queue or in the history, whenever one looks: clients that poll see it end."""
     for seed in range(8):
@@ -257,7 +344,8 @@ def failing():
         f.write(b"\x89PNG\r\n\x1a\nnothing")
     _, messages, history = run(p, "fails")
     e = [m for m in messages if isinstance(m, dict) and m["type"] == "execution_error"][0]["data"]
-    assert e["node_id"] == "1" and e["node_type"] == "LoadImage" and e["exception_message"] and e["traceback"] == [], e
+    assert e["node_id"] == "1" and e["node_type"] == "LoadImage" and e["traceback"] == [], e
+    assert e["exception_message"].startswith("broken.png: "), e  # the node stands beside it
     assert history["status"]["status_str"] == "error" and history["status"]["messages"][-1][0] == "execution_error"
 
 
@@ -346,7 +434,7 @@ def fifty():
 
 def main():
     name, data = one_run()
-    for part in (previews_with_names, lambda: same_again(name), lambda: views(name, data), uploads, errors, queueing, always_somewhere, failing, classes, user_files,
+    for part in (previews_with_names, lambda: same_again(name), lambda: views(name, data), uploads, errors, queueing, always_somewhere, failing, jobs, parts, at_start, classes, user_files,
                  images, fifty):
         part()
     print("ok")
