@@ -323,6 +323,22 @@ static void drop_pass(job *j)
         nino_array_unref(&j->bottom[i]);
 }
 
+// What tile `order` of a picture goes into.
+static void need_canvas(job *j, int order)
+{
+    int ix, iy;
+    const int64_t h = (int64_t) j->h * j->out_unit, w = (int64_t) j->w * j->out_unit;
+    if (!j->canvas && !is_tile_plain(tile_place(j, order, &ix, &iy)))
+        j->canvas = nino_zeros(j->s, NINO_SHAPE(h, w, j->out_c + 1), NINO_F32);
+}
+
+static void unit_prepare(void *priv, int i)
+{
+    job *j = priv;
+    if (!j->is_exact && !j->is_whole && j->n_tiles > 1)
+        need_canvas(j, i % j->n_tiles);
+}
+
 // A tile among others; *whole: all of a pass, with the last one.
 static void take_tile(job *j, int order, nino_unit_result *r, nino_array **whole)
 {
@@ -332,11 +348,7 @@ static void take_tile(job *j, int order, nino_unit_result *r, nino_array **whole
     if (is_tile_plain(p)) {
         *whole = nino_unit_array(j->s, r);
     } else {
-        if (!ix && !iy)
-            j->canvas = nino_zeros(j->s,
-                                   NINO_SHAPE((int64_t) j->h * j->out_unit,
-                                              (int64_t) j->w * j->out_unit, j->out_c + 1),
-                                   NINO_F32);
+        need_canvas(j, order);
         put_tile(j, p, ix, iy, nino_unit_tensor(j->s, r));
     }
     if (is_own) // what puts it into its place belongs to it
@@ -385,6 +397,7 @@ static nino_status run_pictures(job *j, nino_error *err)
                            .where = j->v->name,
                            .n = unit_count(j),
                            .compute = unit_compute,
+                           .prepare = unit_prepare,
                            .take = unit_take,
                            .place = unit_place,
                            .need = unit_need,

@@ -133,6 +133,14 @@ static nino_tile_rect upscale_rect(const job *j, int k, int *ix, int *iy)
     return (nino_tile_rect){ j->x.pos[*ix], j->y.pos[*iy], j->x.len[*ix], j->y.len[*iy] };
 }
 
+static void upscale_need_canvas(job *j, int iy)
+{
+    const int f = j->u->scale;
+    if (!j->canvas)
+        j->canvas = nino_zeros(j->s, NINO_SHAPE((int64_t) j->y.len[iy] * f, (int64_t) j->w * f, 4),
+                               NINO_F32);
+}
+
 // Into the canvas of its row.
 static void upscale_put_tile(job *j, int k, nino_unit_result *u)
 {
@@ -140,9 +148,7 @@ static void upscale_put_tile(job *j, int k, nino_unit_result *u)
     const nino_tile_rect r = upscale_rect(j, k, &ix, &iy);
     const int f = j->u->scale, feather = OVERLAP * f;
     const bool is_own = u->t != NULL;
-    if (!ix)
-        j->canvas =
-            nino_zeros(j->s, NINO_SHAPE((int64_t) r.h * f, (int64_t) j->w * f, 4), NINO_F32);
+    upscale_need_canvas(j, iy);
     nino_tensor *t = nino_unit_tensor(j->s, u);
     upscale_meter_side(j, t, 2, upscale_shared(&j->x, ix) * f, upscale_shared(&j->x, ix + 1) * f,
                        &j->right);
@@ -217,6 +223,13 @@ static void upscale_unit_compute(const void *priv, nino_stream *s, int i, nino_u
     r->t = upscale_compute(j, s, j->first + i / n, rect);
 }
 
+static void upscale_unit_prepare(void *priv, int i)
+{
+    job *j = priv;
+    if (!is_upscale_whole(j))
+        upscale_need_canvas(j, i % (j->x.n * j->y.n) / j->x.n);
+}
+
 static nino_status upscale_unit_take(void *priv, int i, nino_unit_result *r, nino_error *err)
 {
     job *j = priv;
@@ -264,6 +277,7 @@ static nino_status upscale_run_pictures(job *j, nino_error *err)
                            .where = j->u->name,
                            .n = ((int) j->in->shape.dim[0] - j->first) * j->x.n * j->y.n,
                            .compute = upscale_unit_compute,
+                           .prepare = upscale_unit_prepare,
                            .take = upscale_unit_take,
                            .place = upscale_unit_place,
                            .need = upscale_unit_need,

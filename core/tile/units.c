@@ -319,6 +319,8 @@ static nino_status spread_do_own(team *t, int i, nino_error *err)
     member *own = &t->member[0];
     nino_unit_result r;
     nino_status st = NINO_OK;
+    if (w->prepare)
+        w->prepare(w->priv, t->taken);
     bool ok = spread_compute(w, w->s, i, &r);
     pthread_mutex_lock(&t->lock);
     const bool is_next = ok && take_done(t, &st, err) && t->taken == i;

@@ -24,6 +24,9 @@ typedef struct nino_units {
     // Unit i, on any device's stream and thread: sets r->t or r->a, or leaves s failed. Called several times
     // at once, and again where a device has failed.
     void (*compute)(const void *priv, nino_stream *s, int i, nino_unit_result *r);
+    // Before the caller's device computes, with the unit that is taken next: what that goes into gets its memory
+    // first, as plan has it. May be NULL.
+    void (*prepare)(void *priv, int i);
     // Takes r->t and r->a; in order, on the caller's thread.
     nino_status (*take)(void *priv, int i, nino_unit_result *r, nino_error *err);
     // Its place among the tiles, for its scope; false: it has none.
