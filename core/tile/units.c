@@ -29,7 +29,8 @@ typedef struct member { // a device; 0 is the caller's own
     pthread_t thread;
     bool is_there; // it computes, or looks for something to compute
     bool is_started;
-    uint64_t unit_ns, begin; // of its last unit, 0: none yet; of the one it is at, 0: none
+    int n_done;
+    uint64_t unit_ns, begin; // of its last unit, 0: not known yet; of the one it is at, 0: none
     double flops;            // since they were told
 } member;
 
@@ -125,7 +126,7 @@ static void spread_end(team *t, member *m, int i, bool is_done)
 {
     pthread_mutex_lock(&t->lock);
     t->unit[i].state = is_done ? UNIT_DONE : UNIT_WAITS;
-    if (is_done)
+    if (is_done && m->n_done++) // the first one also brings weights in and prepares kernels
         m->unit_ns = nino_now_ns() - m->begin;
     m->begin = 0;
     pthread_cond_broadcast(&t->changed);
