@@ -144,38 +144,44 @@ static void crew_join(nino_crew *c, nino_ctx *ctx)
                   c->device[0].name);
 }
 
+static nino_status crew_open(nino_crew *c, const char *list, const nino_ctx_params *params,
+                             const nino_server_ops *ops, void *priv, nino_error *err)
+{
+    char name[160];
+    nino_ctx_params p = *params;
+    p.device = name;
+    while (next_name(&list, name, sizeof(name))) {
+        if (c->n == CREW_MAX)
+            return nino_fail(err, NINO_ERR_RANGE, name, "at most %d devices can be named",
+                             CREW_MAX);
+        nino_ctx *one = nino_ctx_open(&p, c->n ? NULL : ops, c->n ? NULL : priv, err);
+        if (!one)
+            return err && err->code ? err->code : NINO_ERR_DEVICE;
+        p.serve = false; // one socket for all
+        crew_join(c, one);
+    }
+    return !*list ? NINO_OK
+                  : nino_fail(err, NINO_ERR_UNKNOWN, params->device,
+                              "a name in the list of devices is empty");
+}
+
 nino_ctx *nino_ctx_create_with(const nino_ctx_params *params, const nino_server_ops *ops,
                                void *priv, nino_error *err)
 {
     const char *list = params->device && *params->device ? params->device : nino_vars_get()->device;
-    char name[160];
-    nino_ctx_params p = *params;
     if (!strchr(list, ','))
-        return nino_ctx_open(&p, ops, priv, err);
+        return nino_ctx_open(params, ops, priv, err);
     nino_crew *c = calloc(1, sizeof(*c));
-    nino_ctx *ctx = NULL;
     if (!c) {
         nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
         return NULL;
     }
-    p.device = name;
-    while (next_name(&list, name, sizeof(name))) {
-        nino_ctx *one = NULL;
-        if (c->n == CREW_MAX)
-            nino_fail(err, NINO_ERR_RANGE, name, "at most %d devices can be named", CREW_MAX);
-        else
-            one = nino_ctx_open(&p, ctx ? NULL : ops, ctx ? NULL : priv, err);
-        if (!one) {
-            if (ctx)
-                nino_ctx_destroy(&ctx);
-            else
-                free(c);
-            return NULL;
-        }
-        ctx = ctx ? ctx : one;
-        p.serve = false; // one socket for all
-        crew_join(c, one);
-    }
+    const nino_status st = crew_open(c, list, params, ops, priv, err);
+    nino_ctx *ctx = c->device[0].ctx; // which closes all
+    if (!ctx)
+        free(c);
+    if (st && ctx)
+        nino_ctx_destroy(&ctx);
     return ctx;
 }
 
