@@ -148,6 +148,7 @@ static nino_status crew_open(nino_crew *c, const char *list, const nino_ctx_para
                              const nino_server_ops *ops, void *priv, nino_error *err)
 {
     char name[160];
+    const char *all = list;
     nino_ctx_params p = *params;
     p.device = name;
     while (next_name(&list, name, sizeof(name))) {
@@ -161,8 +162,7 @@ static nino_status crew_open(nino_crew *c, const char *list, const nino_ctx_para
         crew_join(c, one);
     }
     return !*list ? NINO_OK
-                  : nino_fail(err, NINO_ERR_UNKNOWN, params->device,
-                              "a name in the list of devices is empty");
+                  : nino_fail(err, NINO_ERR_UNKNOWN, all, "a name in the list of devices is empty");
 }
 
 nino_ctx *nino_ctx_create_with(const nino_ctx_params *params, const nino_server_ops *ops,

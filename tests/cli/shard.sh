@@ -73,6 +73,8 @@ TMPDIR=$tmp two "$tmp/devices" ref,ref
 same "$tmp/one" "$tmp/devices"
 [ -z "$(ls -d "$tmp"/ninodes-parts* 2>/dev/null)" ] || die "its parts are left"
 expect 5 "$N" run "$tmp/w.json" $OPTS --device ref,cl:99 --output "$tmp/none"
+expect 5 "$N" run "$tmp/w.json" $OPTS --device ref,,ref --output "$tmp/none"
+said "ref,,ref: a name in the list of devices is empty"
 # and one run whose tiles they share: its trace says who did which
 tiled() { # FOLDER DEVICE...
     d=$1 dev=$2; shift 2
