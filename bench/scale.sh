@@ -2,6 +2,8 @@
 # How a batch and a queue go with 1, 2 and 4 workers on this machine:   bench/scale.sh [BUILD-FOLDER]
 # For each number of workers, in turn and ROUNDS times each (default 5), median and spread of the wall time of
 #   parts   run --shard I/N in N processes at once, then gather
+#   tiles   the node VAEDecodeTiled of a picture of TILED pixels a side, on one device of PoCL with all processors, and on
+#           two with a half of them each (1 and 2 only)
 #   queue   JOBS jobs in a Redis of its own, N workers that are already there (device open, kernels compiled)
 # Every process gets an equal share of the processors (taskset), so that on one machine what more workers cost is seen, not what
 # more machines bring: a ratio of 1 is no cost. On N machines the time of `parts` is about that of a part on all of its
@@ -10,7 +12,7 @@ set -eu
 cd "$(dirname "$0")/.."
 B=${1:-build}
 N=$PWD/$B/ninodes
-ROUNDS=${ROUNDS:-5} JOBS=${JOBS:-16} SIDE=${SIDE:-128} STEPS=${STEPS:-10} BATCH=${BATCH:-8} DEVICE=${DEVICE:-cl}
+ROUNDS=${ROUNDS:-5} JOBS=${JOBS:-16} SIDE=${SIDE:-128} STEPS=${STEPS:-10} BATCH=${BATCH:-8} TILED=${TILED:-768} DEVICE=${DEVICE:-cl}
 tmp=$(mktemp -d)
 pids=
 trap 'for p in $pids; do kill "$p" 2>/dev/null || true; done; wait 2>/dev/null; rm -rf "$tmp"' EXIT
@@ -64,6 +66,29 @@ queue() { # N
     for i in $p; do wait "$i" || true; done
 }
 
+cat >"$tmp/tiles.json" <<EOF
+{"1": {"class_type": "CheckpointLoaderSimple", "inputs": {"ckpt_name": "demo_flux.safetensors"}},
+ "2": {"class_type": "EmptySD3LatentImage", "inputs": {"width": $TILED, "height": $TILED, "batch_size": 1}},
+ "3": {"class_type": "VAEDecodeTiled", "inputs": {"samples": ["2", 0], "vae": ["1", 2], "tile_size": 128, "overlap": 32,
+   "temporal_size": 64, "temporal_overlap": 8}},
+ "4": {"class_type": "SaveImage", "inputs": {"images": ["3", 0], "filename_prefix": "t"}}}
+EOF
+tiles() { # N: the time of the node alone; a trace keeps the run one
+    local dev=cl:0 list=pthread
+    [ "$1" = 1 ] || dev=cl:0,cl:1 list="pthread pthread"
+    rm -rf "$tmp/tiled.$1"
+    POCL_DEVICES=$list POCL_MAX_PTHREAD_COUNT=$((cpus / $1 > 0 ? cpus / $1 : 1)) "$N" run "$tmp/tiles.json" --models data/demo/models \
+        --device $dev --no-metadata --trace "$tmp/tiles.trace.json" --telemetry=off --output "$tmp/tiled.$1" -q >/dev/null
+    python3 - "$tmp/tiles.trace.json" >>"$tmp/tiles.$1" <<'EOF'
+import json, sys
+events = json.load(open(sys.argv[1]))
+events = events["traceEvents"] if isinstance(events, dict) else events
+begin = [e for e in events if "VAEDecodeTiled" in e.get("name", "") and e.get("ph") == "B"]
+end = [e for e in events if begin and e.get("ph") == "E" and e.get("tid") == begin[0]["tid"] and e["ts"] > begin[0]["ts"]]
+print("%.3f" % ((end[0]["ts"] - begin[0]["ts"]) * 1e-6))
+EOF
+}
+
 has_redis=
 if command -v redis-server >/dev/null; then
     redis-server --port 0 --unixsocket "$tmp/redis.sock" --save '' --dir "$tmp" >/dev/null &
@@ -76,6 +101,7 @@ for r in $(seq "$ROUNDS"); do
     for n in 1 2 4; do
         parts $n
         [ -z "$has_redis" ] || queue $n
+        [ "$n" = 4 ] || [ "$DEVICE" = ref ] || tiles $n
     done
 done
 echo "device $("$N" devices --json | tail -1 | grep -o '"name":"[^"]*"' | head -1), $cpus processors shared out, load $(cut -d' ' -f1 /proc/loadavg)"
@@ -87,3 +113,8 @@ for n in 1 2 4; do
         "$(awk -v a="$(median "$tmp/queue.$n")" -v b="$(median "$tmp/queue.1")" 'BEGIN { printf "%.2f", a / b }')"
     echo
 done
+if [ -s "$tmp/tiles.2" ]; then
+    cmp -s "$tmp"/tiled.1/t_00001_.png "$tmp"/tiled.2/t_00001_.png || echo "tiles: not the same picture"
+    printf 'tiles of 128, %s pixels a side: 1 device %s  2 devices %s  ratio %s\n' "$TILED" "$(stats "$tmp/tiles.1")" \
+        "$(stats "$tmp/tiles.2")" "$(awk -v a="$(median "$tmp/tiles.2")" -v b="$(median "$tmp/tiles.1")" 'BEGIN { printf "%.2f", a / b }')"
+fi

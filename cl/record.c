@@ -71,7 +71,7 @@ void nino_cl_record(nino_cl *cl, nino_cl_command *c)
     nino_monitor *m = c->rec.monitor;
     nino_event *ev = &c->rec.ev;
     ev->kind = (uint8_t) c->kind;
-    ev->track = 256;
+    ev->track = (uint16_t) (256 + cl->be.queue);
     ev->parent = nino_monitor_current(m);
     ev->name = nino_monitor_name(m, c->name);
     ev->u.kernel.bytes = c->bytes;

@@ -314,8 +314,7 @@ bool shard_options(const options *o, size_t cell, size_t n_cells, nino_job_optio
 // The devices that --device names, "cl:0,cl:1"; at most 16.
 size_t devices_of(const options *o, char name[][160]);
 // Runs on all of them; ctx is that of the first, p what it was made with. join: a run of the graph.
-int devices_run(const options *o, const grid *cells, const nino_ctx_params *p, nino_ctx *ctx,
-                nino_graph *graph,
+int devices_run(const options *o, const grid *cells, nino_ctx *ctx, nino_graph *graph,
                 int (*join)(const options *, const grid *, nino_ctx *, nino_graph *));
 
 // ---- plans (print_plan.c) ----------------------------------------------------------------------

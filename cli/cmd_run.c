@@ -197,10 +197,8 @@ int cmd_run(const options *o)
     }
     char device[16][160];
     const size_t n_devices = devices_of(o, device);
-    if (n_devices > 1 && (o->watch || o->advise || o->trace || o->shard || o->dry_run)) {
-        say("run: --watch, --advise, --trace, --shard and --dry-run are of one --device");
-        return EXIT_USAGE;
-    }
+    // What looks at one run, or is a part of one, keeps it whole: its devices share tiles and pictures only.
+    const bool is_whole = o->watch || o->advise || o->trace || o->shard || o->dry_run || o->joins;
     if (!shard_check(o) || !grid_parse(o, &cells))
         return EXIT_USAGE;
     if (o->trace && nino_place_check(o->trace, &err)) {
@@ -217,7 +215,6 @@ int cmd_run(const options *o)
     nino_ctx_params p;
     nino_job_options jo;
     fill_ctx_params(o, &p, &jo);
-    p.device = n_devices ? device[0] : NULL;
     p.serve = !o->dry_run && !(o->telemetry && !strcmp(o->telemetry, "off"));
     p.title = nino_graph_name(g);
     p.steps = o->resume || crash_is_again() ? NINO_STEPS_RESUME : NINO_STEPS_KEEP;
@@ -231,7 +228,7 @@ int cmd_run(const options *o)
             rc = 128 + signals_stopped();
         } else {
             follow_ctx(ctx);
-            rc = n_devices > 1 && !o->joins ? devices_run(o, &cells, &p, ctx, g, cmd_run_run)
+            rc = n_devices > 1 && !is_whole ? devices_run(o, &cells, ctx, g, cmd_run_run)
                                             : cmd_run_run(o, &cells, ctx, g);
             follow_ctx(NULL);
         }

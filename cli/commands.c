@@ -28,6 +28,11 @@
     {                                                                                              \
         "device", 'd', OPT_TEXT, FIELD(device), "SEL", "cl, cl:N, cl:NAME or ref"                  \
     }
+#define O_DEVICES                                                                                  \
+    {                                                                                              \
+        "device", 'd', OPT_TEXT, FIELD(device), "SEL[,SEL]...",                                    \
+            "cl, cl:N, cl:NAME or ref; several share the tiles and pictures of a job"              \
+    }
 #define O_PRECISION                                                                                \
     {                                                                                              \
         "precision", 'p', OPT_WORD, FIELD(precision), "auto|fp32|fp16|bf16|mixed",                 \
@@ -120,7 +125,7 @@ static const opt run_opts[] = {
     { "grid", 'g', OPT_LIST, FIELD(grid), "NODE.INPUT=V1,V2,...",
       "Run once for each value; given twice, for each pair; 1..5 or 1..9:2 is a range" },
     { "device", 'd', OPT_TEXT, FIELD(device), "SEL[,SEL]...",
-      "cl, cl:N, cl:NAME or ref; several share the items of batches and the cells of a grid" },
+      "cl, cl:N, cl:NAME or ref; several share the items of batches, cells of a grid, and tiles" },
     O_GEMM,
     O_PRECISION,
     O_POLICIES,
@@ -163,7 +168,7 @@ static const opt gather_opts[] = {
     O_SET,
     O_SEED,
     { "grid", 'g', OPT_LIST, FIELD(grid), "NODE.INPUT=V1,V2,...", "As the parts had it" },
-    O_DEVICE,
+    O_DEVICES,
     O_PRECISION,
     O_MEM,
     O_JSON,
@@ -182,7 +187,7 @@ static const opt plan_opts[] = { { "profile", 0, OPT_TEXT, FIELD(profile), "NAME
                                  O_INFO,
                                  O_SET,
                                  O_SEED,
-                                 O_DEVICE,
+                                 O_DEVICES,
                                  O_GEMM,
                                  O_PRECISION,
                                  O_POLICIES,
@@ -332,7 +337,7 @@ static const opt worker_opts[] = {
     O_INPUT,
     O_INFO,
     { "output", 'o', OPT_TEXT, FIELD(output), "DIR", "Folder of the results" },
-    O_DEVICE,
+    O_DEVICES,
     O_GEMM,
     O_PRECISION,
     O_POLICIES,
@@ -380,7 +385,7 @@ static const opt serve_opts[] = {
     O_INPUT,
     O_INFO,
     { "output", 'o', OPT_TEXT, FIELD(output), "DIR", "Folder of the results" },
-    O_DEVICE,
+    O_DEVICES,
     O_GEMM,
     O_PRECISION,
     O_POLICIES,
@@ -492,7 +497,14 @@ const command commands[] = {
       "fg goes on; what was waited counts in no time that is told.\n"
       "--grid runs in one process, so that what does not change is computed once. The first axis\n"
       "is that of the columns. A value in double quotes may hold commas. Beside the files comes a\n"
-      "sheet, grid_00001_.png, of all of them; a cell that fails stays empty, Ctrl-C stops all.\n",
+      "sheet, grid_00001_.png, of all of them; a cell that fails stays empty, Ctrl-C stops all.\n"
+      "Several devices share cells, items of batches, and the tiles, pictures and chunks of clips "
+      "of\n"
+      "VAEs and upscale models where they are of one kind; not the steps of a sampling, nor the "
+      "frames\n"
+      "of a clip that depend on each other: such a clip is shared by tiles. With --watch, "
+      "--advise,\n"
+      "--trace, --shard and --dry-run tiles, pictures and chunks alone.\n",
       run_opts, cmd_run },
     { "gather", "WORKFLOW", 1, 1, "Join the parts of a run into its files",
       "ninodes run WORKFLOW --shard I/N, once for every I from 1 to N on as many machines or "
@@ -507,7 +519,9 @@ const command commands[] = {
       "Memory, arithmetic and, where the profile knows the device, time; and what a run chooses\n"
       "where memory is short: tiles, batches, precision, which weights leave. With --budget a "
       "line\n"
-      "for each size: the predicted time against the memory.\n"
+      "for each size: the predicted time against the memory. Of several devices it says which "
+      "nodes\n"
+      "they share, and what each of the others needs; the time is that of one.\n"
       "The exit status is 6 when it does not fit.\n",
       plan_opts, cmd_plan },
     { "convert", "WORKFLOW", 1, 1, "Print a workflow in API form",

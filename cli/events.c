@@ -140,7 +140,7 @@ static void sample_line(event_lines *l, const nino_event *e)
     js_end();
 }
 
-static void tile_line(const nino_event *e, const char *why)
+static void tile_line(const nino_event *e, const char *why, const char *device)
 {
     events_line(e, "tile");
     js_uint("x", e->u.tile.x);
@@ -152,6 +152,7 @@ static void tile_line(const nino_event *e, const char *why)
     js_uint("pass", e->u.tile.pass);
     js_uint("passes", e->u.tile.n_passes);
     js_text("why", why);
+    js_text("device", device);
     js_num("ms", (double) e->u.tile.ns * 1e-6);
     js_uint("peak_bytes", e->u.tile.peak_bytes);
     js_end();
@@ -229,7 +230,7 @@ static void events_one(event_lines *l, const nino_event *e, name_fn name, void *
     case NINO_EV_MEM: memory_line(l, e); break;
     case NINO_EV_DEVICE:
     case NINO_EV_HOST: sample_line(l, e); break;
-    case NINO_EV_TILE_INFO: tile_line(e, name(priv, e->name)); break;
+    case NINO_EV_TILE_INFO: tile_line(e, name(priv, e->name), name(priv, e->id)); break;
     case NINO_EV_CHUNK: chunk_line(e); break;
     case NINO_EV_CLIP: clip_line(e); break;
     case NINO_EV_STEP_INFO: step_line(e, "step_done", NULL); break;

@@ -1,5 +1,6 @@
 // ninodes run on several devices: the parts of a run go to whichever device is free next, so that each
-// does as many as its speed allows; then they are joined as by ninodes gather.
+// does as many as its speed allows; then they are joined as by ninodes gather. A device that has no part
+// helps the others with their tiles (nino_ctx_params.device).
 #include "commands.h"
 
 #include <errno.h>
@@ -130,31 +131,16 @@ static void *lane_thread(void *priv)
 
 // ---- all of them -------------------------------------------------------------------------------
 
-static bool open_lanes(device_run *r, const nino_ctx_params *p, nino_ctx *first)
+// The contexts belong to the first one.
+static void open_lanes(device_run *r, nino_ctx *first)
 {
     char name[MAX_DEVICES][160];
-    nino_error err = { .code = NINO_OK };
     const size_t n = devices_of(r->o, name);
     for (size_t i = 0; i < n; i++) {
         lane *l = &r->lane[r->n_lanes++];
-        *l = (lane){ .run = r, .ctx = first };
+        *l = (lane){ .run = r, .ctx = nino_ctx_of_device(first, i) };
         snprintf(l->name, sizeof(l->name), "%.150s", name[i]);
-        nino_ctx_params own = *p;
-        own.device = l->name;
-        own.serve = false;
-        if (i && !(l->ctx = nino_ctx_create(&own, &err))) {
-            report_error(r->o, "run", &err, "ninodes devices lists the devices");
-            return false;
-        }
     }
-    return true;
-}
-
-static void close_lanes(device_run *r)
-{
-    for (size_t i = 1; i < r->n_lanes; i++)
-        if (r->lane[i].ctx)
-            nino_ctx_quit(&r->lane[i].ctx);
 }
 
 static void run_lanes(device_run *r)
@@ -178,14 +164,12 @@ static int remove_one(const char *path, const struct stat *s, int type, struct F
     return remove(path);
 }
 
-int devices_run(const options *o, const grid *cells, const nino_ctx_params *p, nino_ctx *ctx,
-                nino_graph *graph,
+int devices_run(const options *o, const grid *cells, nino_ctx *ctx, nino_graph *graph,
                 int (*join)(const options *, const grid *, nino_ctx *, nino_graph *))
 {
     device_run r = { .o = o, .cells = cells, .graph = graph, .lock = PTHREAD_MUTEX_INITIALIZER };
     char names[MAX_DEVICES][160];
     const size_t n = devices_of(o, names), n_cells = cells->n_axes ? grid_cells(cells) : 0;
-    int rc = EXIT_DEVICE;
     r.n_shards = n_cells >= n * PARTS_EACH ? 1 : (int) n * PARTS_EACH;
     r.n_units = (n_cells ? n_cells : 1) * (size_t) r.n_shards;
     const char *tmp = getenv("TMPDIR");
@@ -194,17 +178,15 @@ int devices_run(const options *o, const grid *cells, const nino_ctx_params *p, n
         say("run: %s: no folder for the parts: %s", r.dir, strerror(errno));
         return EXIT_RUN;
     }
-    if (open_lanes(&r, p, ctx)) {
-        run_lanes(&r);
-        options own = *o;
-        own.joins = true;
-        own.parts = r.dir;
-        rc = signals_stopped()    ? 128 + signals_stopped()
-             : r.err.code         ? report_error(o, "run", &r.err, NULL)
-             : r.next < r.n_units ? EXIT_RUN
-                                  : join(&own, cells, ctx, graph);
-    }
-    close_lanes(&r);
+    open_lanes(&r, ctx);
+    run_lanes(&r);
+    options own = *o;
+    own.joins = true;
+    own.parts = r.dir;
+    const int rc = signals_stopped()    ? 128 + signals_stopped()
+                   : r.err.code         ? report_error(o, "run", &r.err, NULL)
+                   : r.next < r.n_units ? EXIT_RUN
+                                        : join(&own, cells, ctx, graph);
     nftw(r.dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     return rc;
 }

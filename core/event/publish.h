@@ -39,6 +39,10 @@ void nino_monitor_end_with(nino_monitor *m, uint32_t scope_id, nino_status st);
 uint32_t
 nino_monitor_current(const nino_monitor *m); // innermost open scope of this thread, 0: none
 
+// What this thread begins outside of a scope of its own belongs to scope `parent` of another thread: it works
+// for that one. 0: no longer.
+void nino_monitor_adopt(nino_monitor *m, uint32_t parent);
+
 // Publishes a filled record (t_ns 0: now; parent 0: the current scope; track < 256: this thread's).
 // Any thread.
 void nino_monitor_publish(nino_monitor *m, const nino_event *ev);

@@ -68,6 +68,7 @@ static void claim(nino_ring *r, nino_thread_token *token, int index)
     atomic_fetch_add(&token->refs, 1);
     r->owner = token;
     r->depth = 0;
+    r->parent = 0;
     r->track = (uint16_t) (index + 1 < NINO_MAX_RINGS ? index + 1 : NINO_MAX_RINGS - 1);
     pthread_mutex_unlock(&r->scope_lock);
 }

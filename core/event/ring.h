@@ -41,6 +41,7 @@ typedef struct nino_ring {
     _Alignas(64) nino_thread_token *owner;
     uint16_t track;
     pthread_mutex_t scope_lock; // the owner writes, the server reads
+    uint32_t parent;            // of what is in no scope: nino_monitor_adopt()
     int depth;                  // may exceed NINO_MAX_DEPTH: deeper scopes are counted, not kept
     nino_open_scope scope[NINO_MAX_DEPTH];
     _Alignas(64) _Atomic uint64_t word[NINO_RING_SIZE][NINO_EVENT_WORDS];

@@ -7,7 +7,14 @@
 uint32_t nino_ring_current(const nino_ring *r)
 {
     const int depth = r->depth < NINO_MAX_DEPTH ? r->depth : NINO_MAX_DEPTH;
-    return depth ? r->scope[depth - 1].begin.id : 0;
+    return depth ? r->scope[depth - 1].begin.id : r->parent;
+}
+
+void nino_monitor_adopt(nino_monitor *m, uint32_t parent)
+{
+    nino_ring *r = m ? nino_ring_get(m) : NULL;
+    if (r)
+        r->parent = parent;
 }
 
 uint32_t nino_monitor_current(const nino_monitor *m)

@@ -16,7 +16,7 @@ struct nino_resident {
     nino_backend *be;
     nino_weight *w;
     nino_packed packed;
-    uint64_t turn; // of the backend when it was last used
+    uint64_t turn, born; // of the backend when it was last used, when it came in
     nino_dtype kept;
     nino_resident *next; // of the same weight
     nino_resident *all_prev, *all_next;
@@ -102,9 +102,14 @@ const nino_packed *nino_backend_weight(nino_backend *be, const nino_weight *w, n
         return NULL;
     }
     r->be = be;
-    r->turn = be->turn;
+    r->turn = r->born = be->turn;
     r->w = (nino_weight *) w; // residency is bookkeeping beside the value, which stays const
-    r->kept = r->w->kept = kept;
+    r->kept = kept;
+    // Devices that share work keep it alike: the second one finds it so, and writes nothing that the first reads.
+    pthread_mutex_lock(&lock);
+    if (r->w->kept != kept)
+        r->w->kept = kept;
+    pthread_mutex_unlock(&lock);
     const size_t bytes = be->impl->packed_bytes(be, w, &r->packed.dtype);
     if (nino_backend_alloc(be, bytes, NINO_OWN_WEIGHTS, &r->packed.mem, err) ||
         be->impl->pack(be, w, &r->packed, err)) {
@@ -219,12 +224,14 @@ void nino_weight_evict(nino_weight *w)
     pthread_mutex_unlock(&lock);
 }
 
-void nino_backend_drop_weights(nino_backend *be)
+void nino_backend_drop_weights(nino_backend *be) { nino_backend_drop_since(be, 0); }
+
+void nino_backend_drop_since(nino_backend *be, uint64_t turn)
 {
     pthread_mutex_lock(&lock);
     for (nino_resident *r = all, *next; r; r = next) {
         next = r->all_next;
-        if (r->be == be)
+        if (r->be == be && r->born >= turn)
             backend_drop(r);
     }
     pthread_mutex_unlock(&lock);

@@ -89,6 +89,7 @@ struct nino_backend {
     double flops, bytes;
     double spared; // FLOPs that were not scheduled, because an earlier run kept what they give
     uint64_t n_ops;
+    uint16_t queue;      // see nino_stream_params.queue
     uint64_t turn;       // counts ops: the weights of the one being prepared are not given up
     uint64_t node_turn;  // the first of the node that runs
     nino_evict evict;    // which weights go first
@@ -132,8 +133,9 @@ nino_status nino_backend_gather(nino_backend *be, uint64_t bytes, nino_error *er
 void nino_weight_evict(nino_weight *w); // from every backend
 // The op that uses w has been enqueued: if its values are made at use, they go. w may be NULL.
 void nino_backend_drop_made(nino_backend *be, const nino_weight *w);
-void nino_backend_drop_weights(nino_backend *be); // all of them
-void nino_backend_close(nino_backend **be);       // NULL-safe
+void nino_backend_drop_weights(nino_backend *be);              // all of them
+void nino_backend_drop_since(nino_backend *be, uint64_t turn); // that came in since that turn
+void nino_backend_close(nino_backend **be);                    // NULL-safe
 // Bytes of the matrices on be that are 16 or 32 bits wide, and what 8-bit floats would take.
 void nino_backend_weight_sizes(const nino_backend *be, uint64_t *wide, uint64_t *narrow);
 // False: work that a cancel left behind still runs in the driver; closing would wait for it.

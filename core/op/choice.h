@@ -38,9 +38,11 @@ typedef struct nino_taken {
     int rows, rows_most;
     int images, images_most;
     int chunk, chunk_most;
-    bool is_tiled;     // for lack of room, in tiles that differ from the whole
-    bool is_exact;     // for lack of room, within rounding
-    bool can_be_exact; // it is in tiles and could be in bands
-    bool can_spend;    // its tiles are as large as fit while weights stay
-    bool is_narrow;    // 16-bit storage by choice
+    int units, others;    // parts that do not depend on each other; other devices that may do some
+    uint64_t other_bytes; // what a part takes of each of those
+    bool is_tiled;        // for lack of room, in tiles that differ from the whole
+    bool is_exact;        // for lack of room, within rounding
+    bool can_be_exact;    // it is in tiles and could be in bands
+    bool can_spend;       // its tiles are as large as fit while weights stay
+    bool is_narrow;       // 16-bit storage by choice
 } nino_taken;

@@ -35,6 +35,8 @@ nino_stream *nino_stream_create(const nino_stream_params *p, nino_error *err)
     s->monitor = p->monitor;
     s->cancel = p->cancel;
     s->gate = p->gate;
+    s->lend = p->lend && p->lend->n ? p->lend : NULL;
+    s->be->queue = (uint16_t) p->queue;
     nino_stream_set_precision(s, p->precision);
     nino_stream_keep_scores(s, p->keeps_scores);
     s->progress = p->progress;
@@ -64,6 +66,7 @@ void nino_stream_destroy(nino_stream **ps)
     }
     s->be->monitor = s->outer_monitor;
     s->be->cancel = s->outer_cancel;
+    s->be->queue = 0;
     nino_pool_set_monitor(s->be->pool, s->outer_monitor);
     free(s);
     *ps = NULL;
@@ -96,18 +99,21 @@ void nino_stream_clear_error(nino_stream *s) { s->err = (nino_error){ 0 }; }
 // Does what others have asked of this job. The commands in flight end by themselves.
 static void heed(nino_stream *s)
 {
-    if (nino_gate_take_trim(s->gate))
+    const bool is_own = !s->be->queue; // one device speaks for all of the job
+    if (is_own && nino_gate_take_trim(s->gate))
         nino_pool_trim(s->be->pool);
     if (!nino_gate_is_closed(s->gate))
         return;
-    nino_monitor_message(s->monitor, NINO_LOG_INFO, "paused");
+    if (is_own)
+        nino_monitor_message(s->monitor, NINO_LOG_INFO, "paused");
     const uint32_t scope = nino_monitor_begin(s->monitor, NINO_EV_STAGE, "paused", 0, 0);
     const uint64_t start = nino_now_ns();
     nino_gate_wait(s->gate, s->cancel);
     s->be->load_ns += nino_now_ns() - start; // steps and estimates leave it out
     s->be->pause_ns += nino_now_ns() - start;
     nino_monitor_end(s->monitor, scope);
-    nino_monitor_message(s->monitor, NINO_LOG_INFO, "resumed");
+    if (is_own)
+        nino_monitor_message(s->monitor, NINO_LOG_INFO, "resumed");
 }
 
 bool nino_stream_ok(nino_stream *s)
@@ -117,6 +123,11 @@ bool nino_stream_ok(nino_stream *s)
     if (!s->err.code && s->cancel && __atomic_load_n(s->cancel, __ATOMIC_RELAXED))
         nino_stream_fail(s, NINO_ERR_CANCELLED, "", "cancelled");
     return !s->err.code;
+}
+
+nino_status nino_stream_check(nino_stream *s, nino_error *err)
+{
+    return nino_stream_ok(s) ? NINO_OK : nino_stream_status(s, err);
 }
 
 nino_status nino_stream_finish(nino_stream *s, nino_error *err)
@@ -156,6 +167,40 @@ nino_dtype nino_stream_act_type(const nino_stream *s)
 }
 nino_backend *nino_stream_backend(nino_stream *s) { return s->be; }
 nino_monitor *nino_stream_monitor(nino_stream *s) { return s->is_quiet ? NULL : s->monitor; }
+const nino_lend *nino_stream_lend(const nino_stream *s) { return s->lend; }
+
+nino_stream *nino_stream_beside(const nino_stream *s, nino_backend *be, int number,
+                                const volatile int *cancel, nino_error *err)
+{
+    nino_backend_set_switched(be, s->be->profile.switched);
+    nino_stream *b = nino_stream_create(&(nino_stream_params){ .backend = be,
+                                                               .monitor = s->monitor,
+                                                               .cancel = cancel,
+                                                               .precision = s->precision,
+                                                               .keeps_scores = s->keeps_scores,
+                                                               .gate = s->gate,
+                                                               .queue = number },
+                                        err);
+    if (!b)
+        return NULL;
+    b->is_quiet = s->is_quiet;
+    b->part = s->part;
+    b->whole = s->whole;
+    b->choice = s->choice;
+    be->evict = s->choice.evict;
+    be->node_turn = be->turn;
+    b->device = nino_monitor_name(s->monitor, s->lend->name(s->lend->priv, number - 1));
+    nino_pool_set_monitor(be->pool,
+                          NULL); // what viewers see of a pool is that of the job's own device
+    return b;
+}
+
+uint32_t nino_stream_device(nino_stream *s)
+{
+    if (!s->device)
+        s->device = nino_monitor_name(s->monitor, s->be->info.selector);
+    return s->device;
+}
 const char *nino_stream_storage(const nino_stream *s)
 {
     const bool is_mixed = s->precision == NINO_PREC_MIXED || s->precision == NINO_PREC_MIXED_BF16;

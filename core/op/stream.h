@@ -27,6 +27,20 @@ typedef enum nino_precision {
     NINO_PREC_MIXED_BF16 // the same with bf16
 } nino_precision;
 
+// The other devices of the process, which a job may take for a while to share work with its own.
+enum { NINO_LEND_MAX = 15 };
+
+typedef struct nino_lend {
+    int n; // numbers below; 0: there are none
+    // Waits until nobody uses device i, and makes it the calling thread's. NULL: it is not to be had, or
+    // *give_up was set.
+    nino_backend *(*take)(void *priv, int i, const volatile int *give_up);
+    // has_failed: nobody gets it any more.
+    void (*give_back)(void *priv, int i, bool has_failed);
+    const char *(*name)(void *priv, int i); // for people and events
+    void *priv;
+} nino_lend;
+
 typedef struct nino_stream_params {
     nino_backend *backend;
     nino_monitor *monitor;      // may be NULL
@@ -37,7 +51,9 @@ typedef struct nino_stream_params {
     // NULL.
     void (*progress)(void *priv, double flops);
     void *progress_priv;
-    nino_gate *gate; // passed before every op; may be NULL
+    nino_gate *gate;       // passed before every op; may be NULL
+    const nino_lend *lend; // other devices, with which work may be shared; may be NULL
+    int queue; // of the job's devices this is number ...: 0 its own, whose kernels are on the first track
 } nino_stream_params;
 
 nino_stream *nino_stream_create(const nino_stream_params *p, nino_error *err);
@@ -51,6 +67,8 @@ __attribute__((format(printf, 4, 5))) void *
 nino_stream_fail(nino_stream *s, nino_status st, const char *where, const char *fmt, ...);
 // Forgets the error and frees nothing: only for retry ladders that have dropped all their tensors.
 void nino_stream_clear_error(nino_stream *s);
+// The same after a look at the cancel flag: for who waits for something else than the device.
+nino_status nino_stream_check(nino_stream *s, nino_error *err);
 nino_status nino_stream_finish(nino_stream *s, nino_error *err); // waits until everything has run
 nino_dtype nino_stream_act_type(const nino_stream *s); // storage type of activations; mixed: f32
 const char *
@@ -66,7 +84,12 @@ bool nino_stream_keep_scores(nino_stream *s, bool is_kept);
 void nino_stream_set_part(nino_stream *s, int64_t items, int64_t whole);
 bool nino_stream_keeps_scores(const nino_stream *s);
 nino_backend *nino_stream_backend(nino_stream *s);
-nino_monitor *nino_stream_monitor(nino_stream *s); // NULL: none, or it is quiet
+nino_monitor *nino_stream_monitor(nino_stream *s);       // NULL: none, or it is quiet
+const nino_lend *nino_stream_lend(const nino_stream *s); // NULL: there are no other devices
+// A stream for device `number` of the same job, on a thread of its own: computes as s does. cancel: its own.
+nino_stream *nino_stream_beside(const nino_stream *s, nino_backend *be, int number,
+                                const volatile int *cancel, nino_error *err);
+uint32_t nino_stream_device(nino_stream *s); // its device, as a name of the monitor
 // Stages, tiles, seams and steps from now on are a measurement of a node, not the run's: they are
 // not published. Kernels and memory still are. Between scopes only.
 void nino_stream_set_quiet(nino_stream *s, bool is_quiet);

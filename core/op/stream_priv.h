@@ -9,6 +9,8 @@ struct nino_stream {
     nino_monitor *monitor, *outer_monitor; // outer: the backend's before this stream
     const volatile int *cancel, *outer_cancel;
     nino_gate *gate;                 // may be NULL
+    const nino_lend *lend;           // may be NULL
+    uint32_t device;                 // as a name of the monitor; 0: not asked for yet
     nino_precision asked, precision; // as set; resolved
     bool keeps_scores;               // see nino_stream_keep_scores()
     int64_t part, whole;             // see nino_stream_set_part()

@@ -50,6 +50,7 @@ nino_results *nino_ctx_swap_results(nino_ctx *ctx, nino_results *r);
 nino_capture *nino_ctx_capture(nino_ctx *ctx);                       // NULL: off
 nino_capture *nino_ctx_swap_capture(nino_ctx *ctx, nino_capture *c); // returns the one before
 nino_gate *nino_ctx_gate(nino_ctx *ctx);
+const nino_lend *nino_ctx_lend(const nino_ctx *ctx); // the other devices of its list
 
 // ---- what nodes get as nino_services, described there
 nino_status nino_ctx_open_model(nino_ctx *ctx, const char *kind, const char *name,

@@ -172,8 +172,8 @@ nino_ctx *nino_ctx_create(const nino_ctx_params *params, nino_error *err)
     return nino_ctx_create_with(&p, NULL, NULL, err);
 }
 
-nino_ctx *nino_ctx_create_with(const nino_ctx_params *p, const struct nino_server_ops *ops,
-                               void *priv, nino_error *err)
+nino_ctx *nino_ctx_open(const nino_ctx_params *p, const struct nino_server_ops *ops, void *priv,
+                        nino_error *err)
 {
     nino_ctx *ctx = calloc(1, sizeof(*ctx));
     if (!ctx) {
@@ -237,6 +237,7 @@ void nino_ctx_destroy(nino_ctx **pctx)
         return;
     *pctx = NULL;
     close_outside(ctx);
+    nino_crew_close(ctx, false);
     close_inside(ctx);
 }
 
@@ -247,7 +248,7 @@ bool nino_ctx_quit(nino_ctx **pctx)
         return true;
     *pctx = NULL;
     close_outside(ctx);
-    if (ctx->backend && !nino_backend_is_idle(ctx->backend))
+    if (!nino_crew_close(ctx, true) || (ctx->backend && !nino_backend_is_idle(ctx->backend)))
         return false;
     close_inside(ctx);
     return true;
@@ -292,6 +293,7 @@ const nino_preview_settings *nino_ctx_previews(const nino_ctx *ctx)
 nino_backend *nino_ctx_backend(nino_ctx *ctx) { return ctx->backend; }
 nino_monitor *nino_ctx_monitor(nino_ctx *ctx) { return ctx->monitor; }
 nino_gate *nino_ctx_gate(nino_ctx *ctx) { return &ctx->gate; }
+const nino_lend *nino_ctx_lend(const nino_ctx *ctx) { return &ctx->lend; }
 const nino_log *nino_ctx_log(const nino_ctx *ctx) { return &ctx->log; }
 nino_results *nino_ctx_results(nino_ctx *ctx) { return ctx->results; }
 nino_results *nino_ctx_swap_results(nino_ctx *ctx, nino_results *r)

@@ -27,6 +27,8 @@ typedef struct kept_object {
 
 typedef struct nino_found nino_found; // find_model.c: which files fit
 
+typedef struct nino_crew nino_crew; // crew.c: the contexts of several devices
+
 struct nino_ctx {
     const nino_services *services; // first: nodes find it there
     nino_log log;
@@ -46,6 +48,8 @@ struct nino_ctx {
     nino_steps_opt steps;
     char *steps_dir; // NULL: there is no place for them
     int kept_steps;
+    nino_crew *crew; // NULL: it is of one device
+    nino_lend lend;  // its others; n 0: none
     // Only touched by who has entered.
     open_file files[MAX_FILES];
     kept_object objects[MAX_OBJECTS];
@@ -69,6 +73,11 @@ struct nino_ctx {
 };
 
 extern const nino_services nino_ctx_services;
+// ctx.c: one device, p->device.
+nino_ctx *nino_ctx_open(const nino_ctx_params *p, const struct nino_server_ops *ops, void *priv,
+                        nino_error *err);
+// Closes the others of the context that was made for a list. False: work still runs in a driver.
+bool nino_crew_close(nino_ctx *ctx, bool is_quit);
 // The answers of a ctx that nobody else answers for: that of a run.
 extern const nino_server_ops nino_ctx_control;
 // Starts the sampler, which tells viewers the ceilings (ctx_ceilings.c).

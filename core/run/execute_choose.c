@@ -48,7 +48,9 @@ static nino_status walk_run(void *priv, uint64_t budget, const nino_choice *choi
     if (plan && c->programs)
         nino_plan_set_lister(
             plan, nino_device_program_lister(&device->profile, &device->info, c->programs));
-    const nino_stream_params sp = { .backend = plan, .cancel = x.cancel, .precision = x.precision };
+    const nino_stream_params sp = {
+        .backend = plan, .cancel = x.cancel, .precision = x.precision, .lend = nino_ctx_lend(x.ctx)
+    };
     c->programs = NULL;
     x.is_plan = true;
     x.profile = NULL;

@@ -9,7 +9,7 @@
 #include "core/base/buf.h"
 #include "core/base/vars.h"
 #include "core/node/param.h"
-#include "core/run/job_priv.h"
+#include "core/run/job_settings.h"
 #include "core/run/job_settings.h"
 
 // ---- keys ------------------------------------------------------------------------------------

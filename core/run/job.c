@@ -8,7 +8,7 @@
 #include "core/base/error.h"
 #include "core/base/thread.h"
 #include "core/base/vars.h"
-#include "core/run/job_priv.h"
+#include "core/run/job_settings.h"
 #include "core/run/execute.h"
 #include "core/run/execute_priv.h"
 #include <ninodes/job.h>
@@ -230,6 +230,7 @@ static nino_status run_graph(nino_job *job, nino_error *err)
                                     .cancel = &job->cancel,
                                     .precision = job->precision,
                                     .gate = nino_ctx_gate(job->ctx),
+                                    .lend = nino_ctx_lend(job->ctx),
                                     .progress = nino_exec_progress,
                                     .progress_priv = &x };
     if (!(x.prompt_json = nino_graph_prompt_ascii(job->g)) ||

@@ -4,6 +4,7 @@
 #include "core/base/params.h"
 #include "core/file/model_paths.h"
 #include "core/node/node_impl.h"
+#include <ninodes/job.h>
 
 typedef struct nino_settings {
     nino_arena *arena;  // of the texts
@@ -17,3 +18,8 @@ typedef struct nino_settings {
 nino_settings *nino_settings_create(const nino_job_options *base, const nino_job_options *over,
                                     char *preview_path, const nino_log *log, nino_error *err);
 void nino_settings_destroy(nino_settings **s); // NULL-safe
+
+// ---- what a worker needs of a job beyond ninodes/job.h
+uint32_t nino_job_scope(nino_job *job); // of its events; 0: it has not begun
+// A callback of nino_graph_check(): keeps the first error in the nino_error that is its priv.
+void nino_first_issue(void *error, const nino_issue *i);

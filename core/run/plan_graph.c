@@ -120,7 +120,9 @@ static nino_status walk_graph(void *priv, uint64_t budget, const nino_choice *ch
     }
     if (w->out)
         nino_plan_set_lister(be, nino_device_program_lister(&w->prof, w->like, &programs));
-    const nino_stream_params sp = { .backend = be, .monitor = m, .precision = x->precision };
+    const nino_stream_params sp = {
+        .backend = be, .monitor = m, .precision = x->precision, .lend = nino_ctx_lend(x->ctx)
+    };
     x->choice = choice;
     x->found = found->node;
     if (!(x->stream = nino_stream_create(&sp, &e)))

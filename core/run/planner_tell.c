@@ -43,6 +43,9 @@ bool nino_planner_what(const nino_planned *p, int node, char *text, size_t size)
         add(text, size, "%d latent frames at once", t->chunk);
     if (t->is_narrow)
         add(text, size, "16-bit storage");
+    if (t->others)
+        add(text, size, "%d parts on up to %d devices, %.1f MiB on each of the others", t->units,
+            t->others + 1, (double) t->other_bytes / 0x1p20);
     if (n->evicted && n->load_bytes > p->free_load[node] + (64 << 10)) {
         const double again = (double) (n->load_bytes - p->free_load[node]);
         const bool is_much = again >= 0x1p30;

@@ -244,6 +244,16 @@ static walk exact_walk(const nino_tile_fit *f, int tile)
                    .bands = { (int64_t) tile * f->v->factor, f->on_host, drop_rows, NULL } };
 }
 
+void nino_vae_walk(nino_stream *dry, const nino_tile_fit *f, int n, int w, int h)
+{
+    walk k = { .v = f->v, .is_decode = f->is_decode, .n = n, .h = h, .w = w };
+    if (f->frames)
+        k = clip_walk(f->v, f->is_decode, f->frames, f->chunk, h, w);
+    if (f->is_exact)
+        k = exact_walk(f, h);
+    run_once(dry, &k);
+}
+
 nino_status nino_vae_need_exact(nino_stream *s, const nino_tile_fit *f, int tile,
                                 nino_vae_need *out, nino_error *err)
 {

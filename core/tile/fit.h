@@ -49,6 +49,9 @@ typedef struct nino_tile_fit {
     int h, w;
     bool is_exact, on_host; // the tile's side is rows of an exact band; maps wait on the host
 } nino_tile_fit;
+// n tiles of w x h cells go through on the stream, or f->frames of one: what a device needs beside whoever puts
+// them together. is_exact: the whole picture in bands of h rows.
+void nino_vae_walk(nino_stream *dry, const nino_tile_fit *f, int n, int w, int h);
 // What bands of `tile` cells need, is_exact; err as everywhere.
 nino_status nino_vae_need_exact(nino_stream *s, const nino_tile_fit *f, int tile,
                                 nino_vae_need *out, nino_error *err);

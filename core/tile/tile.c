@@ -3,6 +3,7 @@
 // only the finished image and the strips that neighbours share cross the bus.
 #include "core/tile/tile_job.h"
 #include "core/base/error.h"
+#include "core/base/size.h"
 #include "core/base/time.h"
 #include "core/tile/fit.h"
 #include "core/op/backend.h"
@@ -34,21 +35,20 @@ static nino_array *tile_crop(const job *j, int b, int n, nino_tile_rect r)
 }
 
 // Of n pictures from b on.
-static nino_tensor *tile_upload(job *j, int b, int n, nino_tile_rect r)
+static nino_tensor *tile_upload(const job *j, nino_stream *s, int b, int n, nino_tile_rect r)
 {
     nino_array *a = tile_crop(j, b, n, r);
     if (!a)
-        return nino_stream_fail(j->s, NINO_ERR_NOMEM, j->v->name, "no host memory for a tile");
-    nino_tensor *t = nino_upload(j->s, a, nino_stream_act_type(j->s));
+        return nino_stream_fail(s, NINO_ERR_NOMEM, j->v->name, "no host memory for a tile");
+    nino_tensor *t = nino_upload(s, a, nino_stream_act_type(s));
     nino_array_unref(&a);
-    j->computed += (uint64_t) r.w * (uint64_t) r.h * (uint64_t) n;
     return t;
 }
 
-static nino_tensor *compute(job *j, int b, int n, nino_tile_rect r)
+static nino_tensor *compute(const job *j, nino_stream *s, int b, int n, nino_tile_rect r)
 {
-    nino_tensor *t = tile_upload(j, b, n, r);
-    return j->is_decode ? j->v->decode(j->s, j->v, t) : j->v->encode(j->s, j->v, t);
+    nino_tensor *t = tile_upload(j, s, b, n, r);
+    return j->is_decode ? j->v->decode(s, j->v, t) : j->v->encode(s, j->v, t);
 }
 
 static nino_array *strip(nino_stream *s, nino_tensor *t, int axis, int64_t start, int64_t len)
@@ -69,31 +69,32 @@ static void tile_compare(job *j, const nino_array *a, const nino_array *b)
 }
 
 // Compares a tile with the strips its neighbours left, and leaves its own.
-static void meter(job *j, const pass *p, int ix, int iy, nino_tensor *t, nino_array **right,
-                  nino_array **bottom)
+static void meter(job *j, const pass *p, int ix, int iy, nino_tensor *t)
 {
     const int u = j->out_unit;
     const int left = tile_shared(&p->x, ix) * u, next = tile_shared(&p->x, ix + 1) * u;
     const int top = tile_shared(&p->y, iy) * u, below = tile_shared(&p->y, iy + 1) * u;
     nino_array *a = left ? strip(j->s, t, 2, 0, left) : NULL;
-    tile_compare(j, *right, a);
+    tile_compare(j, j->right, a);
     nino_array_unref(&a);
-    nino_array_unref(right);
-    *right = next ? strip(j->s, t, 2, (int64_t) p->x.len[ix] * u - next, next) : NULL;
+    nino_array_unref(&j->right);
+    j->right = next ? strip(j->s, t, 2, (int64_t) p->x.len[ix] * u - next, next) : NULL;
     a = top ? strip(j->s, t, 1, 0, top) : NULL;
-    tile_compare(j, bottom[ix], a);
+    tile_compare(j, j->bottom[ix], a);
     nino_array_unref(&a);
-    nino_array_unref(&bottom[ix]);
-    bottom[ix] = below ? strip(j->s, t, 1, (int64_t) p->y.len[iy] * u - below, below) : NULL;
+    nino_array_unref(&j->bottom[ix]);
+    j->bottom[ix] = below ? strip(j->s, t, 1, (int64_t) p->y.len[iy] * u - below, below) : NULL;
 }
 
-static void tile_publish_tile(const job *j, const pass *p, int ix, int iy, uint64_t ns)
+static void tile_publish_tile(const job *j, const pass *p, int ix, int iy, int order,
+                              const nino_unit_result *r)
 {
-    nino_pool *pool = nino_stream_backend(j->s)->pool;
     const int f = j->v->factor;
     const int left = tile_shared(&p->x, ix), next = tile_shared(&p->x, ix + 1);
     const int top = tile_shared(&p->y, iy), below = tile_shared(&p->y, iy + 1);
     nino_event e = { .kind = NINO_EV_TILE_INFO, .name = j->why };
+    e.id = r->device;
+    e.parent = r->scope;
     e.u.tile.x = (uint16_t) (p->x.pos[ix] * f);
     e.u.tile.y = (uint16_t) (p->y.pos[iy] * f);
     e.u.tile.w = (uint16_t) (p->x.len[ix] * f);
@@ -102,43 +103,47 @@ static void tile_publish_tile(const job *j, const pass *p, int ix, int iy, uint6
     e.u.tile.core_y = (uint16_t) ((p->y.pos[iy] + top) * f);
     e.u.tile.core_w = (uint16_t) ((p->x.len[ix] - left - next) * f);
     e.u.tile.core_h = (uint16_t) ((p->y.len[iy] - top - below) * f);
-    e.u.tile.order = (uint16_t) j->order;
+    e.u.tile.order = (uint16_t) order;
     e.u.tile.n = (uint16_t) j->n_tiles;
     e.u.tile.pass = (uint16_t) (p - j->pass);
     e.u.tile.n_passes = (uint16_t) j->n_passes;
-    e.u.tile.ns = ns;
-    e.u.tile.peak_bytes = nino_pool_take_window_peak(pool);
+    e.u.tile.ns = r->ns;
+    e.u.tile.peak_bytes = r->peak;
     nino_monitor_publish(nino_stream_monitor(j->s), &e);
 }
 
-static nino_tensor *run_tile(job *j, int b, const pass *p, int ix, int iy, nino_tensor *canvas,
-                             nino_array **right, nino_array **bottom)
+// The pass that tile `order` of a picture belongs to; its place there.
+static const pass *tile_place(const job *j, int order, int *ix, int *iy)
+{
+    const pass *p = j->pass;
+    for (; order >= p->x.n * p->y.n; p++)
+        order -= p->x.n * p->y.n;
+    *ix = order % p->x.n;
+    *iy = order / p->x.n;
+    return p;
+}
+
+static bool is_tile_plain(const pass *p) { return p->x.n == 1 && p->y.n == 1; }
+
+// Into the canvas of its pass.
+static void put_tile(job *j, const pass *p, int ix, int iy, nino_tensor *t)
 {
     const nino_tile_rect r = { p->x.pos[ix], p->y.pos[iy], p->x.len[ix], p->y.len[iy] };
-    const int u = j->out_unit;
-    const uint64_t start = nino_now_ns();
-    int feather = p->overlap * u, sides = 15;
+    const int u = j->out_unit, feather = p->overlap * u;
+    int sides = 15;
     if (!j->is_stock)
         sides = (ix > 0) | (iy > 0) << 1 | (ix + 1 < p->x.n) << 2 | (iy + 1 < p->y.n) << 3;
-    nino_scope_begin(j->s, NINO_EV_TILE, "tile", (uint32_t) j->order, (uint32_t) j->n_tiles);
-    (void) nino_pool_take_window_peak(nino_stream_backend(j->s)->pool);
-    nino_tensor *t = compute(j, b, 1, r);
-    meter(j, p, ix, iy, t, right, bottom);
+    meter(j, p, ix, iy, t);
     // like ComfyUI, an axis whose feather would not leave a middle is not feathered
-    canvas = nino_blend(j->s, canvas, t, r.x * u, r.y * u, feather < r.w * u ? feather : 0,
-                        feather < r.h * u ? feather : 0, sides);
-    if (!nino_stream_status(j->s, NULL) && !nino_stream_finish(j->s, NULL))
-        tile_publish_tile(j, p, ix, iy, nino_now_ns() - start);
-    nino_tidy_after(j->s, j->order);
-    nino_scope_end(j->s);
-    j->order++;
-    return canvas;
+    j->canvas = nino_blend(j->s, j->canvas, t, r.x * u, r.y * u, feather < r.w * u ? feather : 0,
+                           feather < r.h * u ? feather : 0, sides);
 }
 
 // ---- exact: bands of rows ---------------------------------------------------------------------
 
 typedef struct exact_rows { // as they come
-    job *j;
+    const job *j;
+    nino_stream *s;
     nino_array *out;                       // [1,H,W,3]
     int64_t first[NINO_TILE_MAX_AXIS + 1]; // rows where bands begin
     int n;
@@ -148,7 +153,7 @@ static void exact_put(void *priv, int64_t first, nino_tensor *rows)
 {
     exact_rows *e = priv;
     const int64_t row = e->out->shape.dim[2] * 3;
-    nino_array *a = nino_download(e->j->s, rows, NINO_F32);
+    nino_array *a = nino_download(e->s, rows, NINO_F32);
     if (a && e->n < NINO_TILE_MAX_AXIS) {
         memcpy(nino_array_f32(e->out) + first * row, a->data, a->bytes);
         e->first[e->n++] = first;
@@ -161,9 +166,10 @@ static void exact_put(void *priv, int64_t first, nino_tensor *rows)
 static void exact_publish(const exact_rows *e, uint64_t ns)
 {
     const job *j = e->j;
-    const uint64_t peak = nino_pool_take_window_peak(nino_stream_backend(j->s)->pool);
+    const uint64_t peak = nino_pool_take_window_peak(nino_stream_backend(e->s)->pool);
     for (int i = 0; i < e->n; i++) {
         nino_event ev = { .kind = NINO_EV_TILE_INFO, .name = j->why };
+        ev.id = nino_stream_device(e->s);
         ev.u.tile.y = ev.u.tile.core_y = (uint16_t) e->first[i];
         ev.u.tile.w = ev.u.tile.core_w = (uint16_t) (j->w * j->out_unit);
         ev.u.tile.h = ev.u.tile.core_h = (uint16_t) (e->first[i + 1] - e->first[i]);
@@ -172,71 +178,96 @@ static void exact_publish(const exact_rows *e, uint64_t ns)
         ev.u.tile.n_passes = 1;
         ev.u.tile.ns = ns / (uint64_t) e->n;
         ev.u.tile.peak_bytes = peak;
-        nino_monitor_publish(nino_stream_monitor(j->s), &ev);
+        nino_monitor_publish(nino_stream_monitor(e->s), &ev);
     }
 }
 
-static nino_array *run_exact(job *j, int b)
+static nino_array *run_exact(const job *j, nino_stream *s, int b)
 {
     const int64_t h = (int64_t) j->h * j->out_unit, w = (int64_t) j->w * j->out_unit;
     const uint64_t start = nino_now_ns();
-    exact_rows e = { .j = j, .out = nino_array_create(NINO_F32, NINO_SHAPE(1, h, w, 3)) };
+    exact_rows e = { .j = j, .s = s, .out = nino_array_create(NINO_F32, NINO_SHAPE(1, h, w, 3)) };
     const nino_vae_bands how = { .rows = (int64_t) j->pass[0].y.len[0] * j->out_unit,
                                  .on_host = j->on_host,
                                  .put = exact_put,
                                  .priv = &e };
     if (!e.out)
-        return nino_stream_fail(j->s, NINO_ERR_NOMEM, j->v->name, "no host memory for the image");
-    (void) nino_pool_take_window_peak(nino_stream_backend(j->s)->pool);
-    nino_tensor *z = tile_upload(j, b, 1, (nino_tile_rect){ 0, 0, j->w, j->h });
-    if (z)
-        j->v->decode_bands(j->s, j->v, z, &how);
-    if (nino_stream_status(j->s, NULL))
+        return nino_stream_fail(s, NINO_ERR_NOMEM, j->v->name, "no host memory for the image");
+    nino_tensor *z = tile_upload(j, s, b, 1, (nino_tile_rect){ 0, 0, j->w, j->h });
+    j->v->decode_bands(s, j->v, z, &how);
+    if (nino_stream_finish(s, NULL))
         nino_array_unref(&e.out);
     else
         exact_publish(&e, nino_now_ns() - start);
     return e.out;
 }
 
-// ---- one image -------------------------------------------------------------------------------
-static bool is_tile_plain(const pass *p) { return p->x.n == 1 && p->y.n == 1; }
+// ---- units: tiles, whole pictures --------------------------------------------------------------
 
-// Images from b on as one tile; only one among others is reported as a tile.
-static nino_array *run_plain(job *j, int b, int n, const pass *p)
+// Whole pictures of unit i: *b ... *b + count - 1, of `together` for which kernels are chosen.
+static int unit_pictures(const job *j, int i, int *b, int *together)
 {
-    const uint64_t start = nino_now_ns();
-    const bool is_tile = j->n_tiles > 1;
-    if (is_tile)
-        nino_scope_begin(j->s, NINO_EV_TILE, "tile", (uint32_t) j->order, (uint32_t) j->n_tiles);
-    (void) nino_pool_take_window_peak(nino_stream_backend(j->s)->pool);
-    nino_tensor *t = compute(j, b, n, (nino_tile_rect){ 0, 0, j->w, j->h });
-    nino_array *a = nino_download(j->s, t, NINO_F32);
-    if (is_tile) {
-        if (a)
-            tile_publish_tile(j, p, 0, 0, nino_now_ns() - start);
-        nino_scope_end(j->s);
+    const int per = (int) nino_ceil_div(j->images, j->share);
+    const int rest = (int) j->in->shape.dim[0] - j->first - i / per * j->images;
+    *together = rest < j->images ? rest : j->images;
+    const int at = i % per * j->share, left = *together - at;
+    *b = j->first + i / per * j->images + at;
+    return left < j->share ? left : j->share;
+}
+
+static int unit_count(const job *j)
+{
+    const int n = (int) j->in->shape.dim[0] - j->first;
+    const int per = (int) nino_ceil_div(j->images, j->share);
+    return j->is_exact    ? n
+           : !j->is_whole ? n * j->n_tiles
+                          : n / j->images * per + (int) nino_ceil_div(n % j->images, j->share);
+}
+
+static bool unit_place(const void *priv, int i, int *order, int *of)
+{
+    const job *j = priv;
+    *order = i % j->n_tiles;
+    *of = j->n_tiles;
+    return !j->is_exact && j->n_tiles > 1;
+}
+
+static void unit_compute(const void *priv, nino_stream *s, int i, nino_unit_result *r)
+{
+    const job *j = priv;
+    int ix, iy, b, together;
+    if (j->is_exact) {
+        r->a = run_exact(j, s, j->first + i);
+    } else if (j->is_whole) {
+        const int count = unit_pictures(j, i, &b, &together);
+        if (count < together)
+            nino_stream_set_part(s, count, together);
+        r->t = compute(j, s, b, count, (nino_tile_rect){ 0, 0, j->w, j->h });
+        if (count < together)
+            nino_stream_set_part(s, 0, 0);
+    } else {
+        const pass *p = tile_place(j, i % j->n_tiles, &ix, &iy);
+        const nino_tile_rect rect = { p->x.pos[ix], p->y.pos[iy], p->x.len[ix], p->y.len[iy] };
+        r->t = compute(j, s, j->first + i / j->n_tiles, 1, rect);
     }
-    j->order++;
-    return a;
 }
 
-// One pass over image b (of a plain one n of them): [1,H,W,C], NULL after a failure.
-static nino_array *run_pass(job *j, int b, int n, const pass *p)
+// On another device, which puts nothing together.
+static void unit_need(nino_stream *dry, const void *priv)
 {
-    if (is_tile_plain(p))
-        return run_plain(j, b, n, p);
-    const int64_t h = (int64_t) j->h * j->out_unit, w = (int64_t) j->w * j->out_unit;
-    nino_array *right = NULL, *bottom[NINO_TILE_MAX_AXIS] = { NULL };
-    nino_tensor *canvas = nino_zeros(j->s, NINO_SHAPE(h, w, j->out_c + 1), NINO_F32);
-    for (int iy = 0; iy < p->y.n && !nino_stream_status(j->s, NULL); iy++)
-        for (int ix = 0; ix < p->x.n && !nino_stream_status(j->s, NULL); ix++)
-            canvas = run_tile(j, b, p, ix, iy, canvas, &right, bottom);
-    nino_array *a = nino_download(j->s, nino_blend_div(j->s, canvas), NINO_F32);
-    nino_array_unref(&right);
-    for (int i = 0; i < p->x.n; i++)
-        nino_array_unref(&bottom[i]);
-    return a;
+    const job *j = priv;
+    const nino_tile_fit fit = { .v = j->v,
+                                .is_decode = j->is_decode,
+                                .h = j->h,
+                                .w = j->w,
+                                .is_exact = j->is_exact,
+                                .on_host = j->on_host };
+    for (int i = 0; i < (j->is_exact ? 1 : j->n_passes); i++)
+        nino_vae_walk(dry, &fit, j->share, j->is_exact ? j->w : j->pass[i].x.len[0],
+                      j->pass[i].y.len[0]);
 }
+
+// ---- pictures ----------------------------------------------------------------------------------
 
 // Clamped to what pixels may be; what no arithmetic should give is an error.
 static nino_status tile_check_values(const job *j, float *v, size_t n, nino_error *err)
@@ -253,34 +284,130 @@ static nino_status tile_check_values(const job *j, float *v, size_t n, nino_erro
     return NINO_OK;
 }
 
-// Images b ... b + count - 1; only whole ones go together.
-static nino_status run_images(job *j, int b, int count, nino_error *err)
+// The next `count` pictures as pass i has made them; after the last one they are finished.
+static nino_status end_pass(job *j, int i, int count, const nino_array *a, nino_error *err)
 {
     const size_t each =
         (size_t) j->h * (size_t) j->w * (size_t) (j->out_unit * j->out_unit) * (size_t) j->out_c;
     const size_t n = each * (size_t) count;
-    float *dst = nino_array_f32(j->out) + (size_t) b * each;
-    const bool is_plan = nino_stream_is_plan(j->s); // there are no values
-    j->order = 0;
-    for (int i = 0; i < j->n_passes; i++) {
-        nino_array *a = j->is_exact ? run_exact(j, b) : run_pass(j, b, count, &j->pass[i]);
-        if (!a)
-            return nino_stream_status(j->s, err);
-        const float *src = nino_array_f32(a);
-        if (i == 0 && !is_plan)
-            memcpy(dst, src, n * sizeof(float));
-        for (size_t k = 0; i > 0 && k < n && !is_plan; k++)
-            dst[k] += src[k];
-        nino_array_unref(&a);
-    }
-    if (is_plan)
+    float *dst = nino_array_f32(j->out) + (size_t) j->done * each;
+    const bool is_plan = nino_stream_is_plan(j->s), is_last = i + 1 == j->n_passes;
+    nino_status st = NINO_OK;
+    if (i == 0 && !is_plan)
+        memcpy(dst, nino_array_f32(a), n * sizeof(float));
+    for (size_t k = 0; i > 0 && k < n && !is_plan; k++)
+        dst[k] += nino_array_f32(a)[k];
+    if (!is_last)
         return NINO_OK;
-    for (size_t k = 0; j->n_passes > 1 && k < n; k++)
+    for (size_t k = 0; j->n_passes > 1 && k < n && !is_plan; k++)
         dst[k] /= (float) j->n_passes;
-    const nino_status st = tile_check_values(j, dst, n, err);
-    for (int i = 0; i < j->n_passes && !j->is_exact && !st; i++)
+    if (!is_plan)
+        st = tile_check_values(j, dst, n, err);
+    for (int k = 0; k < j->n_passes && !j->is_exact && !is_plan && !st; k++)
         nino_seam_lines(&j->seam, dst, j->h * j->out_unit, j->w * j->out_unit, j->out_c,
-                        &j->pass[i].x, &j->pass[i].y, j->out_unit);
+                        &j->pass[k].x, &j->pass[k].y, j->out_unit);
+    if (st)
+        return st;
+    j->done += count;
+    j->computed_before = j->computed;
+    j->seam_before = j->seam;
+    return NINO_OK;
+}
+
+static void drop_pass(job *j)
+{
+    nino_unref(j->canvas);
+    j->canvas = NULL;
+    nino_array_unref(&j->right);
+    for (int i = 0; i < NINO_TILE_MAX_AXIS; i++)
+        nino_array_unref(&j->bottom[i]);
+}
+
+// What tile `order` of a picture goes into.
+static void need_canvas(job *j, int order)
+{
+    int ix, iy;
+    const int64_t h = (int64_t) j->h * j->out_unit, w = (int64_t) j->w * j->out_unit;
+    if (!j->canvas && !is_tile_plain(tile_place(j, order, &ix, &iy)))
+        j->canvas = nino_zeros(j->s, NINO_SHAPE(h, w, j->out_c + 1), NINO_F32);
+}
+
+static void unit_prepare(void *priv, int i)
+{
+    job *j = priv;
+    if (!j->is_exact && !j->is_whole && j->n_tiles > 1)
+        need_canvas(j, i % j->n_tiles);
+}
+
+// A tile among others; *whole: all of a pass, with the last one.
+static void take_tile(job *j, int order, nino_unit_result *r, nino_array **whole)
+{
+    int ix, iy;
+    const pass *p = tile_place(j, order, &ix, &iy);
+    const bool is_own = r->t != NULL;
+    if (is_tile_plain(p)) {
+        *whole = nino_unit_array(j->s, r);
+    } else {
+        need_canvas(j, order);
+        put_tile(j, p, ix, iy, nino_unit_tensor(j->s, r));
+    }
+    if (is_own) // what puts it into its place belongs to it
+        nino_stream_finish(j->s, NULL);
+    if (is_own && !nino_stream_status(j->s, NULL)) {
+        r->ns = nino_now_ns() - r->begin;
+        r->peak = nino_pool_take_window_peak(nino_stream_backend(j->s)->pool);
+    }
+    if (!nino_stream_status(j->s, NULL))
+        tile_publish_tile(j, p, ix, iy, order, r);
+    nino_tidy_after(j->s, order);
+    if (!is_tile_plain(p) && ix + 1 == p->x.n && iy + 1 == p->y.n) {
+        *whole = nino_download(j->s, nino_blend_div(j->s, j->canvas), NINO_F32);
+        j->canvas = NULL;
+        drop_pass(j);
+    }
+}
+
+static nino_status unit_take(void *priv, int i, nino_unit_result *r, nino_error *err)
+{
+    job *j = priv;
+    int ix = 0, iy = 0, b, together, count = 1, n_pass = 0;
+    nino_array *whole = NULL;
+    if (j->is_exact || j->is_whole || j->n_tiles == 1) {
+        count = j->is_whole ? unit_pictures(j, i, &b, &together) : 1;
+        j->computed += (uint64_t) j->w * (uint64_t) j->h * (uint64_t) count;
+        whole = nino_unit_array(j->s, r);
+    } else {
+        const pass *p = tile_place(j, i % j->n_tiles, &ix, &iy);
+        n_pass = (int) (p - j->pass);
+        j->computed += (uint64_t) p->x.len[ix] * (uint64_t) p->y.len[iy];
+        take_tile(j, i % j->n_tiles, r, &whole);
+    }
+    nino_status st = nino_stream_status(j->s, err);
+    if (!st && whole)
+        st = end_pass(j, n_pass, count, whole, err);
+    nino_array_unref(&whole);
+    return st;
+}
+
+// Those that are not finished.
+static nino_status run_pictures(job *j, nino_error *err)
+{
+    j->first = j->done;
+    const nino_units w = { .s = j->s,
+                           .where = j->v->name,
+                           .n = unit_count(j),
+                           .compute = unit_compute,
+                           .prepare = unit_prepare,
+                           .take = unit_take,
+                           .place = unit_place,
+                           .need = unit_need,
+                           .priv = j };
+    const nino_status st = nino_units_run(&w, err);
+    drop_pass(j);
+    if (st) { // what is not finished is not part of the result
+        j->computed = j->computed_before;
+        j->seam = j->seam_before;
+    }
     return st;
 }
 
@@ -293,6 +420,7 @@ static nino_status tile_lay_out(job *j, const nino_tile_way *way, nino_error *er
     j->is_stock = style == NINO_TILE_STOCK;
     j->is_exact = style == NINO_TILE_EXACT;
     j->on_host = way->on_host;
+    j->is_whole = style == NINO_TILE_NEVER;
     j->n_passes = 1;
     if (style == NINO_TILE_NEVER) {
         ok = nino_tile_axis_even(&j->pass[0].x, j->w, j->w, 0) &&
@@ -352,6 +480,15 @@ static int tile_together(job *j, const nino_tile_params *p, const nino_tile_way 
     return t->images;
 }
 
+// How many of them on one device: several parts each, so that the fastest does most.
+static int tile_share(const job *j)
+{
+    enum { PARTS_EACH = 4 };
+    const nino_lend *l = nino_stream_lend(j->s);
+    const int share = l && j->is_whole ? j->images / ((l->n + 1) * PARTS_EACH) : j->images;
+    return share > 1 ? share : 1;
+}
+
 static nino_status tile_run_job(job *j, const nino_tile_params *p, nino_tile_report *r,
                                 nino_error *err)
 {
@@ -371,22 +508,16 @@ static nino_status tile_run_job(job *j, const nino_tile_params *p, nino_tile_rep
     way.fallback = is_never ? NINO_TILE_STOCK : NINO_TILE_ALWAYS;
     nino_status st = nino_tile_choose(j, p->exact, &way, r, err);
     j->images = tile_together(j, p, &way);
-    for (int b = 0; b < n && !st;) {
-        const int count = way.style != NINO_TILE_NEVER ? 1 : n - b < j->images ? n - b : j->images;
-        const uint64_t computed = j->computed;
-        const nino_seam seam = j->seam;
+    while (!st && j->done < n) {
         j->why = nino_monitor_passing(nino_stream_monitor(j->s), r->why);
         st = tile_lay_out(j, &way, err);
-        st = st ? st : run_images(j, b, count, err);
-        if (st == NINO_ERR_NOMEM && (count > 1 || nino_tile_shrink(j, &way, r))) {
+        j->share = tile_share(j);
+        st = st ? st : run_pictures(j, err);
+        if (st == NINO_ERR_NOMEM && (j->images > 1 || nino_tile_shrink(j, &way, r))) {
             j->images = 1;
             nino_stream_clear_error(j->s);
-            j->computed = computed; // the failed attempt is not part of the result
-            j->seam = seam;
             st = NINO_OK;
-            continue;
         }
-        b += count;
     }
     if (!st)
         tile_fill_report(j, r);
@@ -401,8 +532,10 @@ static nino_status tile_start(job *j, nino_array **out, nino_tile_report *r, nin
         nino_array_create(NINO_F32, NINO_SHAPE(j->in->shape.dim[0], (int64_t) j->h * j->out_unit,
                                                (int64_t) j->w * j->out_unit, j->out_c));
     j->pass = calloc(3, sizeof(*j->pass));
+    j->bottom = calloc(NINO_TILE_MAX_AXIS, sizeof(*j->bottom));
+    j->seam_before = j->seam;
     *out = j->out;
-    if (!j->out || !j->pass)
+    if (!j->out || !j->pass || !j->bottom)
         return nino_fail(err, NINO_ERR_NOMEM, j->v->name, "no host memory for the result");
     return NINO_OK;
 }
@@ -416,6 +549,7 @@ static nino_status tile_run(job *j, const nino_tile_params *p, nino_array **out,
     if (!st)
         st = tile_run_job(j, p, r, err);
     free(j->pass);
+    free(j->bottom);
     if (st)
         nino_array_unref(out);
     return st;

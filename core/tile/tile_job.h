@@ -1,6 +1,7 @@
 // Internal: pictures on their way through a VAE: what tile.c runs and tile_choose.c decides.
 #pragma once
 #include "core/tile/seam.h"
+#include "core/tile/units.h"
 #include "core/tile/tile_way.h"
 
 typedef struct nino_tile_pass {
@@ -19,12 +20,17 @@ typedef struct nino_tile_job {
     int in_unit, out_unit;
     int in_x, in_y; // elements cropped at the left and the top
     int in_c, out_c;
-    nino_tile_pass *pass; // 3
-    int n_passes, n_tiles, order;
+    nino_tile_pass *pass;   // 3
+    int n_passes, n_tiles;  // of one picture
     bool is_stock;          // blending: every side of every tile is feathered
     bool is_exact, on_host; // bands of rows; their maps wait on the host
-    int images;             // whole pictures that go through together
-    uint64_t computed;
+    bool is_whole;          // pictures without tiles
+    int images, share;      // that go through together; of those, on one device
+    int first, done;        // pictures before it: were finished before this attempt, are finished
+    nino_tensor *canvas;    // of the pass that is being put together
+    nino_array *right, **bottom;        // strips that its tiles left for their neighbours
+    uint64_t computed, computed_before; // cells; before the picture that is not finished
+    nino_seam seam_before;
     uint32_t why; // the report's, as a name of the monitor
     nino_seam seam;
 } nino_tile_job;

@@ -13,6 +13,7 @@
 #include "core/op/backend.h"
 #include "core/tile/fit.h"
 #include "core/tile/seam.h"
+#include "core/tile/units.h"
 
 #define OVERLAP 32
 static const int sides[] = { 512, 256, 128 }; // of tiles; ComfyUI's
@@ -24,10 +25,12 @@ typedef struct job {
     nino_array *out;
     int w, h; // of a picture
     nino_tile_axis x, y;
-    int order;
-    uint64_t computed;
+    int first, done;     // pictures before it: were finished before this attempt, are finished
+    nino_tensor *canvas; // of a row of tiles
+    nino_array *shared;  // sums of the rows that it has in common with the row before
+    uint64_t computed, computed_before; // pixels; before the picture that is not finished
     uint32_t why;
-    nino_seam seam;
+    nino_seam seam, seam_before;
     nino_array *right, *bottom[NINO_TILE_MAX_AXIS]; // strips that tiles leave to their neighbours
 } job;
 
@@ -63,15 +66,14 @@ static nino_array *upscale_crop(const job *j, int b, nino_tile_rect r)
     return a;
 }
 
-static nino_tensor *upscale_compute(job *j, int b, nino_tile_rect r)
+static nino_tensor *upscale_compute(const job *j, nino_stream *s, int b, nino_tile_rect r)
 {
     nino_array *a = upscale_crop(j, b, r);
     if (!a)
-        return nino_stream_fail(j->s, NINO_ERR_NOMEM, j->u->name, "no host memory for a tile");
-    nino_tensor *t = nino_upload(j->s, a, nino_stream_act_type(j->s));
+        return nino_stream_fail(s, NINO_ERR_NOMEM, j->u->name, "no host memory for a tile");
+    nino_tensor *t = nino_upload(s, a, nino_stream_act_type(s));
     nino_array_unref(&a);
-    j->computed += (uint64_t) r.w * (uint64_t) r.h;
-    return enlarge(j->s, j->u, t, r.h, r.w);
+    return enlarge(s, j->u, t, r.h, r.w);
 }
 
 // Overlap of tile i with the one in front of it, 0 if there is none.
@@ -97,12 +99,14 @@ static void upscale_meter_side(job *j, nino_tensor *t, int axis, int first, int 
                 : NULL;
 }
 
-static void upscale_publish(const job *j, int ix, int iy, uint64_t ns)
+static void upscale_publish(const job *j, int ix, int iy, const nino_unit_result *r)
 {
     const int f = j->u->scale;
     const int left = upscale_shared(&j->x, ix), next = upscale_shared(&j->x, ix + 1);
     const int top = upscale_shared(&j->y, iy), below = upscale_shared(&j->y, iy + 1);
     nino_event e = { .kind = NINO_EV_TILE_INFO, .name = j->why };
+    e.id = r->device;
+    e.parent = r->scope;
     e.u.tile.x = (uint16_t) (j->x.pos[ix] * f);
     e.u.tile.y = (uint16_t) (j->y.pos[iy] * f);
     e.u.tile.w = (uint16_t) (j->x.len[ix] * f);
@@ -111,97 +115,179 @@ static void upscale_publish(const job *j, int ix, int iy, uint64_t ns)
     e.u.tile.core_y = (uint16_t) ((j->y.pos[iy] + top) * f);
     e.u.tile.core_w = (uint16_t) ((j->x.len[ix] - left - next) * f);
     e.u.tile.core_h = (uint16_t) ((j->y.len[iy] - top - below) * f);
-    e.u.tile.order = (uint16_t) j->order;
+    e.u.tile.order = (uint16_t) (iy * j->x.n + ix);
     e.u.tile.n = (uint16_t) (j->x.n * j->y.n);
     e.u.tile.n_passes = 1;
-    e.u.tile.ns = ns;
-    e.u.tile.peak_bytes = nino_pool_take_window_peak(nino_stream_backend(j->s)->pool);
+    e.u.tile.ns = r->ns;
+    e.u.tile.peak_bytes = r->peak;
     nino_monitor_publish(nino_stream_monitor(j->s), &e);
 }
 
-// Into the canvas of its row.
-static nino_tensor *upscale_run_tile(job *j, int b, int ix, int iy, nino_tensor *canvas)
+static bool is_upscale_whole(const job *j) { return j->x.n == 1 && j->y.n == 1; }
+
+// Tile k of a picture; its place.
+static nino_tile_rect upscale_rect(const job *j, int k, int *ix, int *iy)
 {
-    const nino_tile_rect r = { j->x.pos[ix], j->y.pos[iy], j->x.len[ix], j->y.len[iy] };
+    *ix = k % j->x.n;
+    *iy = k / j->x.n;
+    return (nino_tile_rect){ j->x.pos[*ix], j->y.pos[*iy], j->x.len[*ix], j->y.len[*iy] };
+}
+
+static void upscale_need_canvas(job *j, int iy)
+{
+    const int f = j->u->scale;
+    if (!j->canvas)
+        j->canvas = nino_zeros(j->s, NINO_SHAPE((int64_t) j->y.len[iy] * f, (int64_t) j->w * f, 4),
+                               NINO_F32);
+}
+
+// Into the canvas of its row.
+static void upscale_put_tile(job *j, int k, nino_unit_result *u)
+{
+    int ix, iy;
+    const nino_tile_rect r = upscale_rect(j, k, &ix, &iy);
     const int f = j->u->scale, feather = OVERLAP * f;
-    const uint64_t start = nino_now_ns();
-    nino_scope_begin(j->s, NINO_EV_TILE, "tile", (uint32_t) j->order, (uint32_t) (j->x.n * j->y.n));
-    (void) nino_pool_take_window_peak(nino_stream_backend(j->s)->pool);
-    nino_tensor *t = upscale_compute(j, b, r);
+    const bool is_own = u->t != NULL;
+    upscale_need_canvas(j, iy);
+    nino_tensor *t = nino_unit_tensor(j->s, u);
     upscale_meter_side(j, t, 2, upscale_shared(&j->x, ix) * f, upscale_shared(&j->x, ix + 1) * f,
                        &j->right);
     upscale_meter_side(j, t, 1, upscale_shared(&j->y, iy) * f, upscale_shared(&j->y, iy + 1) * f,
                        &j->bottom[ix]);
-    canvas = nino_blend(j->s, canvas, t, r.x * f, 0, feather < r.w * f ? feather : 0,
-                        feather < r.h * f ? feather : 0, 15);
-    if (!nino_stream_status(j->s, NULL) && !nino_stream_finish(j->s, NULL))
-        upscale_publish(j, ix, iy, nino_now_ns() - start);
-    nino_scope_end(j->s);
-    j->order++;
-    return canvas;
+    j->canvas = nino_blend(j->s, j->canvas, t, r.x * f, 0, feather < r.w * f ? feather : 0,
+                           feather < r.h * f ? feather : 0, 15);
+    if (is_own && !nino_stream_finish(j->s, NULL)) { // what puts it into its place belongs to it
+        u->ns = nino_now_ns() - u->begin;
+        u->peak = nino_pool_take_window_peak(nino_stream_backend(j->s)->pool);
+    }
+    if (!nino_stream_status(j->s, NULL))
+        upscale_publish(j, ix, iy, u);
 }
 
 // ---- one picture -------------------------------------------------------------------------------
 
-// A row of tiles, summed with its weights, becomes pixels from row y of the picture on. `shared` are
-// the sums of the rows that it has in common with the row before, NULL: none; they are replaced by
-// those of the last `below` rows, which wait for the next one.
-static void put_row(job *j, int b, int64_t y, nino_tensor *canvas, int64_t below,
-                    nino_array **shared)
+// A row of tiles, summed with its weights, becomes pixels from row y of the picture on. j->shared, if there
+// are some, are replaced by the sums of the last `below` rows, which wait for the next one.
+static void put_row(job *j, int64_t y, int64_t below)
 {
     const int64_t *d = j->out->shape.dim, w = d[2];
-    nino_array *a = nino_download(j->s, canvas, NINO_F32), *wait = NULL;
+    nino_array *a = nino_download(j->s, j->canvas, NINO_F32), *wait = NULL;
+    j->canvas = NULL;
     const int64_t h = a ? a->shape.dim[0] - below : 0;
     float *sum = a ? nino_array_f32(a) : NULL;
     const bool is_plan = nino_stream_is_plan(j->s); // there are no values
-    for (int64_t i = 0; a && *shared && !is_plan && i < nino_shape_count(&(*shared)->shape); i++)
-        sum[i] += nino_array_f32(*shared)[i];
-    nino_array_unref(shared);
+    for (int64_t i = 0; a && j->shared && !is_plan && i < nino_shape_count(&j->shared->shape); i++)
+        sum[i] += nino_array_f32(j->shared)[i];
+    nino_array_unref(&j->shared);
     if (a && below && (wait = nino_array_create(NINO_F32, NINO_SHAPE(below, w, 4))) && !is_plan)
         memcpy(wait->data, sum + h * w * 4, wait->bytes);
     if (a && below && !wait)
         nino_stream_fail(j->s, NINO_ERR_NOMEM, j->u->name, "no host memory for a row of tiles");
-    float *dst = nino_array_f32(j->out) + (b * d[1] + y) * w * 3;
+    float *dst = nino_array_f32(j->out) + (j->done * d[1] + y) * w * 3;
     for (int64_t i = 0; i < h * w && !is_plan; i++)
         for (int k = 0; k < 3; k++)
             dst[i * 3 + k] = fminf(sum[i * 4 + k] / sum[i * 4 + 3], 1);
     nino_array_unref(&a);
-    *shared = wait;
+    j->shared = wait;
 }
 
-static void put_whole(job *j, int b, nino_tensor *t)
+static void upscale_drop(job *j)
 {
-    nino_array *a = nino_download(j->s, t, NINO_F32);
-    if (a)
-        memcpy((char *) j->out->data + (size_t) b * a->bytes, a->data, a->bytes);
-    nino_array_unref(&a);
+    nino_unref(j->canvas);
+    j->canvas = NULL;
+    nino_array_unref(&j->shared);
+    nino_array_unref(&j->right);
+    for (int i = 0; i < NINO_TILE_MAX_AXIS; i++)
+        nino_array_unref(&j->bottom[i]);
 }
 
-static nino_status upscale_run_image(job *j, int b, nino_error *err)
+static void end_picture(job *j)
 {
     const int f = j->u->scale;
-    nino_array *shared = NULL;
-    j->order = 0;
-    if (j->x.n == 1 && j->y.n == 1) {
-        put_whole(j, b, upscale_compute(j, b, (nino_tile_rect){ 0, 0, j->w, j->h }));
-        return nino_stream_status(j->s, err);
-    }
-    for (int iy = 0; iy < j->y.n && !nino_stream_status(j->s, NULL); iy++) {
-        const nino_shape row = NINO_SHAPE((int64_t) j->y.len[iy] * f, (int64_t) j->w * f, 4);
-        nino_tensor *canvas = nino_zeros(j->s, row, NINO_F32);
-        for (int ix = 0; ix < j->x.n && !nino_stream_status(j->s, NULL); ix++)
-            canvas = upscale_run_tile(j, b, ix, iy, canvas);
-        put_row(j, b, (int64_t) j->y.pos[iy] * f, canvas,
-                (int64_t) upscale_shared(&j->y, iy + 1) * f, &shared);
-    }
-    nino_array_unref(&shared);
-    nino_array_unref(&j->right);
-    for (int i = 0; i < j->x.n; i++)
-        nino_array_unref(&j->bottom[i]);
-    const nino_status st = nino_stream_status(j->s, err);
-    if (!st && !nino_stream_is_plan(j->s))
-        nino_seam_lines(&j->seam, nino_array_f32(j->out) + (int64_t) b * j->h * f * j->w * f * 3,
+    upscale_drop(j);
+    if (!nino_stream_is_plan(j->s) && !is_upscale_whole(j))
+        nino_seam_lines(&j->seam,
+                        nino_array_f32(j->out) + (int64_t) j->done * j->h * f * j->w * f * 3,
                         j->h * f, j->w * f, 3, &j->x, &j->y, f);
+    j->done++;
+    j->computed_before = j->computed;
+    j->seam_before = j->seam;
+}
+
+static void upscale_unit_compute(const void *priv, nino_stream *s, int i, nino_unit_result *r)
+{
+    const job *j = priv;
+    int ix, iy;
+    const int n = j->x.n * j->y.n;
+    const nino_tile_rect rect = upscale_rect(j, i % n, &ix, &iy);
+    r->t = upscale_compute(j, s, j->first + i / n, rect);
+}
+
+static void upscale_unit_prepare(void *priv, int i)
+{
+    job *j = priv;
+    if (!is_upscale_whole(j))
+        upscale_need_canvas(j, i % (j->x.n * j->y.n) / j->x.n);
+}
+
+static nino_status upscale_unit_take(void *priv, int i, nino_unit_result *r, nino_error *err)
+{
+    job *j = priv;
+    const int n = j->x.n * j->y.n, k = i % n, ix = k % j->x.n, iy = k / j->x.n;
+    j->computed += (uint64_t) j->x.len[ix] * (uint64_t) j->y.len[iy];
+    if (is_upscale_whole(j)) {
+        nino_array *a = nino_unit_array(j->s, r);
+        if (a)
+            memcpy((char *) j->out->data + (size_t) j->done * a->bytes, a->data, a->bytes);
+        nino_array_unref(&a);
+    } else {
+        upscale_put_tile(j, k, r);
+        if (ix + 1 == j->x.n && !nino_stream_status(j->s, NULL))
+            put_row(j, (int64_t) j->y.pos[iy] * j->u->scale,
+                    (int64_t) upscale_shared(&j->y, iy + 1) * j->u->scale);
+    }
+    const nino_status st = nino_stream_status(j->s, err);
+    if (!st && k + 1 == n)
+        end_picture(j);
+    return st;
+}
+
+static bool upscale_unit_place(const void *priv, int i, int *order, int *of)
+{
+    const job *j = priv;
+    *of = j->x.n * j->y.n;
+    *order = i % *of;
+    return *of > 1;
+}
+
+static void upscale_unit_need(nino_stream *dry, const void *priv)
+{
+    const job *j = priv;
+    const nino_shape in = NINO_SHAPE(1, nino_upscale_padded(j->u, j->y.len[0]),
+                                     nino_upscale_padded(j->u, j->x.len[0]), 3);
+    nino_unref(enlarge(dry, j->u, nino_zeros(dry, in, nino_stream_act_type(dry)), j->y.len[0],
+                       j->x.len[0]));
+}
+
+// Those that are not finished.
+static nino_status upscale_run_pictures(job *j, nino_error *err)
+{
+    j->first = j->done;
+    const nino_units w = { .s = j->s,
+                           .where = j->u->name,
+                           .n = ((int) j->in->shape.dim[0] - j->first) * j->x.n * j->y.n,
+                           .compute = upscale_unit_compute,
+                           .prepare = upscale_unit_prepare,
+                           .take = upscale_unit_take,
+                           .place = upscale_unit_place,
+                           .need = upscale_unit_need,
+                           .priv = j };
+    const nino_status st = nino_units_run(&w, err);
+    upscale_drop(j);
+    if (st) { // what is not finished is not part of the result
+        j->computed = j->computed_before;
+        j->seam = j->seam_before;
+    }
     return st;
 }
 
@@ -311,21 +397,15 @@ static nino_status upscale_run_all(job *j, nino_tile_report *r, nino_error *err)
     nino_status st = NINO_OK;
     upscale_take(j, i);
     upscale_say(j, r, i, false);
-    for (int b = 0; b < n && !st;) {
-        const uint64_t computed = j->computed;
-        const nino_seam seam = j->seam;
+    while (!st && j->done < n) {
         j->why = nino_monitor_passing(nino_stream_monitor(j->s), r->why);
         st = upscale_lay_out(j, sides[i], err);
-        st = st ? st : upscale_run_image(j, b, err);
+        st = st ? st : upscale_run_pictures(j, err);
         if (st == NINO_ERR_NOMEM && i < last) { // the device had less room than plan knew of
             upscale_say(j, r, ++i, true);
             nino_stream_clear_error(j->s);
-            j->computed = computed;
-            j->seam = seam;
             st = NINO_OK;
-            continue;
         }
-        b++;
     }
     if (!st)
         upscale_fill_report(j, r);
@@ -351,7 +431,7 @@ nino_status nino_upscale_tiled(nino_stream *s, const nino_upscale *u, const nino
     nino_status st = NINO_OK;
     if (j) {
         *j = (job){ .s = s, .u = u, .in = image, .w = (int) d[2], .h = (int) d[1] };
-        j->seam.is_picture = true;
+        j->seam.is_picture = j->seam_before.is_picture = true;
         *out = j->out = nino_array_create(NINO_F32, NINO_SHAPE(d[0], d[1] * f, d[2] * f, 3));
     }
     if (!*out)

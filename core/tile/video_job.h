@@ -20,7 +20,11 @@ typedef struct nino_video_job {
     nino_array *right, **bottom; // strips that neighbours left: of the tile before, of each column
     nino_seam seam;
     nino_clip_meter meter;
-    int64_t piece; // latent frames that go through a causal VAE together, after the first one
+    nino_array *
+        held; // [n_out,h,w,C] of one tile, where its frames wait for those of tiles before it; else NULL
+    nino_array *tail; // frames of a chunk that the next one shares
+    uint64_t tile_ns; // of the chunks of a tile so far
+    int64_t piece;    // latent frames that go through a causal VAE together, after the first one
     uint64_t computed, piece_ns;
     uint32_t why;   // the report's, as a name of the monitor
     bool has_begun; // the sink has frames

@@ -10,6 +10,7 @@
 #include "core/base/vars.h"
 #include "core/op/backend.h"
 #include "core/tile/tile_way.h"
+#include "core/tile/units.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -125,6 +126,11 @@ static void meter_tile(job *j, int ix, int iy, const nino_array *a)
 static nino_status video_tiles_emit(job *j, int ix, int iy, int64_t first, nino_array *a,
                                     nino_error *err)
 {
+    if (j->held) {
+        memcpy(nino_array_f32(j->held) + first * (nino_shape_count(&a->shape) / a->shape.dim[0]),
+               a->data, a->bytes);
+        return NINO_OK;
+    }
     if (!j->canvas)
         return deliver(j, first, a, err);
     if (first == 0)
@@ -170,6 +176,7 @@ static nino_array *end_piece(job *j, nino_tensor *y, int64_t i, int64_t n, int64
 {
     nino_array *a = nino_download(j->s, y, NINO_F32);
     nino_event e = { .kind = NINO_EV_CHUNK };
+    e.id = nino_stream_device(j->s);
     e.u.chunk.first = (uint32_t) first;
     e.u.chunk.frames = a ? (uint32_t) a->shape.dim[0] : 0;
     e.u.chunk.order = (uint32_t) i;
@@ -222,7 +229,8 @@ static nino_status stream_tile(job *j, int ix, int iy, nino_error *err)
                            (long long) frames);
         else
             st = video_tiles_emit(j, ix, iy, done, a, err);
-        nino_clip_meter_border(&j->meter, done);
+        if (!j->held)
+            nino_clip_meter_border(&j->meter, done);
         done += frames;
         nino_array_unref(&a);
     }
@@ -274,36 +282,15 @@ static nino_status split_chunk(job *j, int ix, int iy, const nino_chunk *c, int6
     return st;
 }
 
-// Not causal: chunks that overlap. What the next one shares waits in `tail`.
-static nino_status chunk_tile(job *j, int ix, int iy, nino_error *err)
-{
-    const int tc = j->v->time_factor, radius = j->v->time_radius, overlap = j->p->overlap;
-    const int64_t t = j->n_in;
-    const int size = j->p->chunk > 0 ? j->p->chunk : (int) t;
-    nino_array *tail = NULL;
-    nino_status st = NINO_OK;
-    nino_chunk c, next;
-    for (int i = 0; !st && nino_chunk_get(t, size, overlap, tc, radius, i, &c); i++) {
-        const bool has_next = nino_chunk_get(t, size, overlap, tc, radius, i + 1, &next);
-        begin_piece(j, i, 0);
-        nino_tensor *y = j->v->decode_clip(j->s, j->v, video_tiles_upload(j, ix, iy, c.first, c.n));
-        nino_array *a = end_piece(j, y, i, 0, c.from, 0, err);
-        st = a ? split_chunk(j, ix, iy, &c, has_next ? next.from : j->n_out,
-                             has_next ? next.blend : 0, a, &tail, err)
-               : nino_stream_status(j->s, NULL);
-        nino_clip_meter_border(&j->meter, c.from);
-        nino_array_unref(&a);
-    }
-    nino_array_unref(&tail);
-    return st;
-}
-
-static void video_tiles_publish_tile(const job *j, int ix, int iy, uint64_t ns)
+static void video_tiles_publish_tile(const job *j, int ix, int iy, uint32_t device, uint32_t scope,
+                                     uint64_t ns)
 {
     const int f = j->v->factor, left = video_tiles_shared(&j->x, ix),
               next = video_tiles_shared(&j->x, ix + 1);
     const int top = video_tiles_shared(&j->y, iy), below = video_tiles_shared(&j->y, iy + 1);
     nino_event e = { .kind = NINO_EV_TILE_INFO, .name = j->why };
+    e.id = device;
+    e.parent = scope;
     e.u.tile.x = (uint16_t) (j->x.pos[ix] * f);
     e.u.tile.y = (uint16_t) (j->y.pos[iy] * f);
     e.u.tile.w = (uint16_t) (j->x.len[ix] * f);
@@ -342,18 +329,164 @@ static nino_status deliver_canvas(job *j, nino_error *err)
     return st;
 }
 
+// ---- shared among devices: tiles of causal VAEs, chunks of the others --------------------------
+
+// Of clips that are cut into chunks each is a unit, of others a tile.
+static int64_t chunks_of(const job *j)
+{
+    const int size = j->p->chunk > 0 ? j->p->chunk : (int) j->n_in;
+    nino_chunk c;
+    int64_t n = 0;
+    while (!j->v->decode_next && nino_chunk_get(j->n_in, size, j->p->overlap, j->v->time_factor,
+                                                j->v->time_radius, (int) n, &c))
+        n++;
+    return n ? n : 1;
+}
+
+static bool chunk_of(const job *j, int64_t i, nino_chunk *c)
+{
+    const int size = j->p->chunk > 0 ? j->p->chunk : (int) j->n_in;
+    return nino_chunk_get(j->n_in, size, j->p->overlap, j->v->time_factor, j->v->time_radius,
+                          (int) i, c);
+}
+
+// All frames of a tile, on whichever device.
+static nino_array *compute_tile(job *own, int ix, int iy, nino_error *err)
+{
+    const int64_t h = (int64_t) own->y.len[iy] * own->out_unit;
+    const int64_t w = (int64_t) own->x.len[ix] * own->out_unit;
+    own->held = nino_array_create(NINO_F32, NINO_SHAPE(own->n_out, h, w, own->out_c));
+    if (!own->held)
+        nino_video_no_memory(own->v, err);
+    else if (stream_tile(own, ix, iy, err))
+        nino_array_unref(&own->held);
+    return own->held;
+}
+
+static void clip_unit_compute(const void *priv, nino_stream *s, int i, nino_unit_result *r)
+{
+    const job *j = priv;
+    job *own = malloc(sizeof(*own)); // what a tile changes is its own
+    const int n = (int) chunks_of(j), ix = i / n % j->x.n, iy = i / n / j->x.n;
+    nino_error err = { .code = NINO_OK };
+    nino_chunk c;
+    if (!own) {
+        nino_stream_fail(s, NINO_ERR_NOMEM, j->v->name, "no host memory for a tile");
+        return;
+    }
+    *own = *j;
+    own->s = s;
+    if (j->v->decode_next) {
+        r->a = compute_tile(own, ix, iy, &err);
+    } else if (chunk_of(j, i % n, &c)) {
+        begin_piece(own, i % n, 0);
+        nino_tensor *y = j->v->decode_clip(s, j->v, video_tiles_upload(own, ix, iy, c.first, c.n));
+        r->a = end_piece(own, y, i % n, 0, c.from, 0, &err);
+    }
+    if (!r->a && err.code)
+        nino_stream_fail(s, err.code, err.where, "%s", err.msg);
+    free(own);
+}
+
+// The frames of a tile that has waited, in the pieces in which they came.
+static nino_status put_held(job *j, int ix, int iy, const nino_array *all, nino_error *err)
+{
+    const int64_t tc = j->v->time_factor;
+    const bool is_whole = !nino_acts(&nino_stream_backend(j->s)->profile, NINO_POLICY_STREAMING);
+    nino_status st = NINO_OK;
+    for (int64_t i = 0, done = 0; done < j->n_out && !st; i++) {
+        int64_t first, n;
+        cut_piece(j, is_whole, i, &first, &n);
+        const int64_t frames = is_whole ? j->n_out : j->is_decode ? n * tc - (i ? 0 : tc - 1) : 1;
+        nino_array *a = video_tiles_take_frames(all, done, frames);
+        st = a ? video_tiles_emit(j, ix, iy, done, a, err) : nino_video_no_memory(j->v, err);
+        nino_clip_meter_border(&j->meter, done);
+        done += frames;
+        nino_array_unref(&a);
+    }
+    return st;
+}
+
+static nino_status clip_unit_take(void *priv, int i, nino_unit_result *r, nino_error *err)
+{
+    job *j = priv;
+    const int n = (int) chunks_of(j), ix = i / n % j->x.n, iy = i / n / j->x.n;
+    const uint64_t area = (uint64_t) j->x.len[ix] * (uint64_t) j->y.len[iy];
+    nino_array *a = nino_unit_array(j->s, r);
+    nino_status st = nino_stream_status(j->s, err);
+    nino_chunk c, next;
+    if (!st && j->v->decode_next) {
+        j->computed += area * (uint64_t) j->n_in;
+        st = put_held(j, ix, iy, a, err);
+    } else if (!st && chunk_of(j, i % n, &c)) {
+        const bool has_next = chunk_of(j, i % n + 1, &next);
+        j->computed += area * (uint64_t) c.n;
+        st = split_chunk(j, ix, iy, &c, has_next ? next.from : j->n_out, has_next ? next.blend : 0,
+                         a, &j->tail, err);
+        nino_clip_meter_border(&j->meter, c.from);
+    }
+    nino_array_unref(&a);
+    j->tile_ns = i % n ? j->tile_ns + r->ns : r->ns;
+    if (!st && i % n + 1 == n && j->x.n * j->y.n > 1)
+        video_tiles_publish_tile(j, ix, iy, r->device, r->scope, j->tile_ns);
+    return st;
+}
+
+static bool clip_unit_place(const void *priv, int i, int *order, int *of)
+{
+    const job *j = priv;
+    *of = j->x.n * j->y.n;
+    *order = i / (int) chunks_of(j);
+    return *of > 1;
+}
+
+static void clip_unit_need(nino_stream *dry, const void *priv)
+{
+    const job *j = priv;
+    const nino_tile_fit fit = { .v = j->v,
+                                .is_decode = j->is_decode,
+                                .frames = j->is_decode ? j->n_in : j->n_out,
+                                .chunk = j->p->chunk,
+                                .h = j->h,
+                                .w = j->w };
+    nino_vae_walk(dry, &fit, 1, j->x.len[0], j->y.len[0]);
+}
+
+static nino_units clip_units(job *j)
+{
+    return (nino_units){ .s = j->s,
+                         .where = j->v->name,
+                         .n = j->x.n * j->y.n * (int) chunks_of(j),
+                         .compute = clip_unit_compute,
+                         .take = clip_unit_take,
+                         .place = clip_unit_place,
+                         .need = clip_unit_need,
+                         .priv = j };
+}
+
+static nino_status run_shared(job *j, nino_error *err)
+{
+    const nino_units w = clip_units(j);
+    const nino_status st = nino_units_run(&w, err);
+    nino_array_unref(&j->tail);
+    return st;
+}
+
+// Causal, on this device alone: frames go on as they come, and no clip of a tile waits on the host.
 static nino_status run_tiles(job *j, nino_error *err)
 {
     const int n_tiles = j->x.n * j->y.n;
     nino_status st = NINO_OK;
+    const nino_units w = clip_units(j);
+    nino_units_tell(&w); // a plan
     for (int i = 0; i < n_tiles && !st; i++) {
         const int ix = i % j->x.n, iy = i / j->x.n;
         const uint64_t start = nino_now_ns();
         if (n_tiles > 1)
             nino_scope_begin(j->s, NINO_EV_TILE, "tile", (uint32_t) i, (uint32_t) n_tiles);
-        st = (j->v->decode_next ? stream_tile : chunk_tile)(j, ix, iy, err);
+        st = stream_tile(j, ix, iy, err);
         if (!st && n_tiles > 1)
-            video_tiles_publish_tile(j, ix, iy, nino_now_ns() - start);
+            video_tiles_publish_tile(j, ix, iy, nino_stream_device(j->s), 0, nino_now_ns() - start);
         if (n_tiles > 1)
             nino_scope_end(j->s);
     }
@@ -374,7 +507,9 @@ static nino_status run_clip(job *j, nino_error *err)
     }
     if (!j->bottom || (is_tiled && (!j->canvas || !j->weight)))
         st = nino_video_no_memory(j->v, err);
-    st = st ? st : run_tiles(j, err);
+    const bool is_alone = j->v->decode_next &&
+                          (nino_stream_is_plan(j->s) || !nino_units_others(j->s, j->x.n * j->y.n));
+    st = st ? st : (is_alone ? run_tiles : run_shared)(j, err);
     if (!st && is_tiled)
         st = deliver_canvas(j, err);
     nino_array_unref(&j->right);

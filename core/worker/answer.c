@@ -5,7 +5,7 @@
 #include "core/base/error.h"
 #include "core/workflow/workflow.h"
 #include "core/run/execute.h"
-#include "core/run/job_priv.h"
+#include "core/run/job_settings.h"
 #include "core/monitor/link/queue_view.h"
 
 #include <stdlib.h>

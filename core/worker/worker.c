@@ -3,7 +3,7 @@
 
 #include "core/base/error.h"
 #include "core/base/time.h"
-#include "core/run/job_priv.h"
+#include "core/run/job_settings.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -323,6 +323,9 @@ static gboolean tile_map_tip(NinoArea *area, double x, double y, GString *text, 
                                e->u.tile.core_y - e->u.tile.y,
                                e->u.tile.x + e->u.tile.w - e->u.tile.core_x - e->u.tile.core_w,
                                e->u.tile.y + e->u.tile.h - e->u.tile.core_y - e->u.tile.core_h);
+        const char *device = nino_run_name(nino_area_run(area), e->id);
+        if (*device)
+            g_string_append_printf(text, _("; on %s"), device);
     }
     if (found > 1)
         g_string_append_printf(text, _("\n%d tiles overlap here: their results are blended"),
@@ -382,6 +385,7 @@ static void tile_map_export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
             { "core_h", NULL, e->u.tile.core_h },
             { "ms", NULL, (double) e->u.tile.ns * 1e-6 },
             { "peak_bytes", NULL, (double) e->u.tile.peak_bytes },
+            { "device", nino_run_name(nino_area_run(NINO_AREA(view)), e->id), 0 },
         };
         row(user, cells, G_N_ELEMENTS(cells));
     }

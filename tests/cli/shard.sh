@@ -73,8 +73,21 @@ TMPDIR=$tmp two "$tmp/devices" ref,ref
 same "$tmp/one" "$tmp/devices"
 [ -z "$(ls -d "$tmp"/ninodes-parts* 2>/dev/null)" ] || die "its parts are left"
 expect 5 "$N" run "$tmp/w.json" $OPTS --device ref,cl:99 --output "$tmp/none"
-expect 2 "$N" run "$tmp/w.json" $OPTS --device ref,ref --trace "$tmp/t.json"
-said 'of one --device'
+expect 5 "$N" run "$tmp/w.json" $OPTS --device ref,,ref --output "$tmp/none"
+said "ref,,ref: a name in the list of devices is empty"
+# and one run whose tiles they share: its trace says who did which
+tiled() { # FOLDER DEVICE...
+    d=$1 dev=$2; shift 2
+    expect 0 "$N" run "$tmp/t.json" --models data/demo/models --no-profile -q --device "$dev" --output "$d" --trace "$d.json" "$@"
+}
+sed 's/"class_type": "VAEDecode", "inputs": {/&"tile_size": 64, "overlap": 16, "temporal_size": 64, "temporal_overlap": 8, /; s/"VAEDecode"/"VAEDecodeTiled"/' "$tmp/w.json" >"$tmp/t.json"
+small="--set 4.batch_size=1 --set 6.width=160 --set 6.height=64 --set 7.steps=1 --set 7.sampler_name=euler"
+tiled "$tmp/t_one" ref $small
+tiled "$tmp/t_two" ref,ref $small
+same "$tmp/t_one" "$tmp/t_two"
+grep -q '"device":"ref"' "$tmp/t_two.json" || die "the trace does not name the device of a tile"
+expect 0 "$N" plan "$tmp/t.json" --models data/demo/models --device ref,ref $small
+grep -q '8 VAEDecodeTiled: .* parts on up to 2 devices, .* MiB on each of the others' "$tmp/out" || die "the plan does not say what is shared: $(cat "$tmp/out")"
 expect 1 "$N" run "$tmp/w.json" $OPTS --shard 1/2 --set 5.seed=-1
 said 'each part would draw another seed'
 # what fails on a device is told once
@@ -137,6 +150,17 @@ if [ "$("$N" devices | grep -c '^cl:')" = 2 ]; then
     two "$tmp/cl_one_g" cl:0 --grid 5.seed=1..5 --grid 7.seed=1,2
     two "$tmp/cl_two_g" cl:0,cl:1 --grid 5.seed=1..5 --grid 7.seed=1,2
     same "$tmp/cl_one_g" "$tmp/cl_two_g"
+    for how in cpu generic; do # tiles of a picture, pictures of a batch
+        export NINODES_SCHEDULE=$how
+        tiled "$tmp/cl_t1" cl:0 $small
+        tiled "$tmp/cl_t2" cl:0,cl:1 $small
+        same "$tmp/cl_t1" "$tmp/cl_t2"
+        one "$tmp/cl_b1" --device cl:0 --set 4.batch_size=5
+        expect 0 "$N" run "$tmp/w.json" $OPTS --device cl:0,cl:1 --output "$tmp/cl_b2" --trace "$tmp/b.json" --set 4.batch_size=5
+        same "$tmp/cl_b1" "$tmp/cl_b2"
+        rm -r "$tmp"/cl_[tb]?
+    done
+    unset NINODES_SCHEDULE
 else
     echo "part skipped: no two devices of PoCL"
 fi

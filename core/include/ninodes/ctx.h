@@ -30,8 +30,11 @@ typedef struct nino_ctx_params {
     size_t size;
     // "cl", "cl:0", "cl:gfx1151" (part of the device's name), "ref". NULL takes the first OpenCL
     // GPU, else the first OpenCL CPU; a library that was built without OpenCL the reference.
+    // Several, "cl:0,cl:1": jobs run on the first, and the others do some of the tiles, pictures and
+    // chunks of clips that do not depend on each other, where they are of the same kind (name, driver,
+    // schedule, tuning): then results have the same bits as those of one device.
     const char *device;
-    // Device memory to use at most, in bytes. 0: decided from the device and what is free there.
+    // Device memory to use at most, in bytes, of each device. 0: decided from the device and what is free there.
     uint64_t mem_limit;
     // Where compiled kernels are kept. NULL: $XDG_CACHE_HOME/ninodes; "": nowhere.
     const char *cache_dir;
@@ -117,6 +120,9 @@ NINO_API bool nino_helper_main(int argc, char **argv, int *status);
 // damaged file crashes the process that loads it. They may be renamed or removed at any time and are
 // made anew. False: no more.
 NINO_API bool nino_kernel_folder(int i, char *out, size_t size);
+// Context number i of those of a list of devices (nino_ctx_params.device), 0: ctx itself; owned by ctx. NULL:
+// no more. Each runs jobs of its own, and while it has none its device helps the others.
+NINO_API nino_ctx *nino_ctx_of_device(nino_ctx *ctx, size_t i);
 // The device of a context.
 NINO_API void nino_ctx_device(const nino_ctx *ctx, nino_device_info *out);
 

@@ -43,7 +43,8 @@ typedef enum nino_event_kind {
     // A message. The name is its text, u.scope.arg0 its nino_log_level. The message that a sampling
     // has left steps behind to go on with has their number in arg1.
     NINO_EV_MESSAGE = 11,
-    // Where the tile of scope `parent` lies: u.tile; name: why tiles, and of this size.
+    // Where the tile of scope `parent` lies: u.tile; name: why tiles, and of this size; `id`: which device
+    // computed it, as a text ("cl:1"; 0: not told).
     NINO_EV_TILE_INFO = 12,
     // What the seam meter found: u.seam.
     NINO_EV_SEAM = 13,
@@ -70,7 +71,7 @@ typedef enum nino_event_kind {
     NINO_EV_CEILINGS = 21,
     // One point of the bandwidth: u.ceiling_point.
     NINO_EV_CEILING_POINT = 22,
-    // A piece of a clip went through a video VAE: u.chunk.
+    // A piece of a clip went through a video VAE: u.chunk; `id` as of a TILE_INFO.
     NINO_EV_CHUNK = 23,
     // A whole clip has been decoded: u.clip.
     NINO_EV_CLIP = 24,
@@ -162,7 +163,7 @@ typedef struct nino_event {
     // Id of the name's text.
     uint32_t name;
     // Scopes and END: the scope. KERNEL: nino_kernel_id(). MEM: where the block lies in its arena,
-    // in units of 256 bytes. Else 0.
+    // in units of 256 bytes. TILE_INFO and CHUNK: a text, the device. Else 0.
     uint32_t id;
     // The enclosing scope.
     uint32_t parent;

@@ -262,6 +262,8 @@ void nino_history_add(nino_history *h, const nino_event *ev, size_t n,
         if (e.kind == NINO_EV_KERNEL)
             e.id = nino_kernel_id(nino_kernel_bits(&e),
                                   own_name(h, nino_kernel_launch(&e), name, priv));
+        if (e.kind == NINO_EV_TILE_INFO || e.kind == NINO_EV_CHUNK)
+            e.id = own_name(h, e.id, name, priv);
         h->count += e.kind != NINO_EV_SUM;
         history_extend(h, &e, last);
         nino_stats_add(h->stats, &e, 1, nino_history_name, h);

@@ -311,7 +311,7 @@ static bool mark_begin(nino_trace *t, const nino_event *ev, uint32_t tid, const 
 
 // A point with every field that a reader needs (trace_fields.c). why: NULL, or text beside them.
 static void trace_mark_why(nino_trace *t, const nino_event *ev, uint32_t tid, const char *name,
-                           const char *why)
+                           const char *why, const char *device)
 {
     if (!mark_begin(t, ev, tid, name))
         return;
@@ -320,12 +320,14 @@ static void trace_mark_why(nino_trace *t, const nino_event *ev, uint32_t tid, co
             trace_add_number(t, f->key, nino_trace_get(ev, f));
     if (why && *why)
         trace_add_text(t, "why", why);
+    if (device && *device)
+        trace_add_text(t, "device", device);
     trace_end(t);
 }
 
 static void trace_mark(nino_trace *t, const nino_event *ev, uint32_t tid, const char *name)
 {
-    trace_mark_why(t, ev, tid, name, NULL);
+    trace_mark_why(t, ev, tid, name, NULL, NULL);
 }
 
 static void trace_memory(nino_trace *t, const nino_event *ev)
@@ -422,7 +424,7 @@ void nino_trace_add(nino_trace *t, const nino_event *ev, size_t n,
         case NINO_EV_CHOICE:
         case NINO_EV_NOTE: trace_mark(t, e, TID_MESSAGE, name(priv, e->name)); break;
         case NINO_EV_TILE_INFO:
-            trace_mark_why(t, e, TID_MESSAGE, "tile", name(priv, e->name));
+            trace_mark_why(t, e, TID_MESSAGE, "tile", name(priv, e->name), name(priv, e->id));
             break;
         case NINO_EV_STEP_INFO: trace_mark(t, e, TID_MESSAGE, "step"); break;
         case NINO_EV_PREVIEW: trace_mark(t, e, TID_MESSAGE, "preview"); break;

@@ -154,6 +154,8 @@ void nino_own_add(nino_own_trace *t, const nino_event *ev, size_t n,
         if (e.kind == NINO_EV_KERNEL)
             e.id = nino_kernel_id(nino_kernel_bits(&e),
                                   nino_names_add(t->names, name(priv, nino_kernel_launch(&e))));
+        if (e.kind == NINO_EV_TILE_INFO || e.kind == NINO_EV_CHUNK)
+            e.id = nino_names_add(t->names, name(priv, e.id));
         t->batch[t->n++] = e;
         if (t->n == BATCH)
             trace_own_flush(t);

@@ -84,7 +84,8 @@ static const float *ref_load(const nino_tensor *t, float **owned)
 static void record(nino_backend *be, const nino_op_desc *d, uint64_t start)
 {
     char shape[96];
-    nino_event ev = { .t_ns = start, .kind = NINO_EV_KERNEL, .track = 256 };
+    nino_event ev = { .t_ns = start, .kind = NINO_EV_KERNEL };
+    ev.track = (uint16_t) (256 + be->queue);
     nino_shape_print(shape, sizeof(shape), &d->dst);
     ev.sub = (uint8_t) (d->op + 1);
     ev.id = (uint32_t) nino_dtype_bits(d->dst_type);

@@ -101,6 +101,8 @@ def event_of(raw: _abi.Event, name: Callable[[int], str]) -> Event | None:
     data = {part: _plain(u)} if not isinstance(u, ctypes.Structure) else {f[0]: _plain(getattr(u, f[0])) for f in u._fields_}
     if part == "kernel":
         data["shape"], data["family"] = name(u.shape), name(u.family)
+    if kind in (EventKind.TILE_INFO, EventKind.CHUNK):
+        data["device"] = name(raw.id)
     return Event(kind, raw.t_ns, name(raw.name), raw.id, raw.parent, raw.track, raw.sub, data)
 
 
