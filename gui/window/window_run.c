@@ -313,6 +313,8 @@ static void ask_plan(NinoProblems *p, gpointer user)
     NinoTab *tab = nino_window_tab(w);
     gsize len = 0;
     g_autoptr(GError) error = NULL;
+    if (tab)
+        nino_tab_graph(tab); // checks it now if that is still to come: a check ends what is planned
     const char *text = tab ? nino_tab_json(tab, FALSE, &len, &error) : NULL;
     if (!text) {
         nino_problems_set_plan(p, error ? error->message : _("No workflow is open"), FALSE);
