@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/i18n.h"
 #include "base/places.h"
 
@@ -338,7 +339,7 @@ static void end_worker(NinoEngine *e)
 {
     g_autofree char *folder = queue_folder();
     if (e->process)
-        g_subprocess_send_signal(e->process, SIGTERM);
+        nino_child_signal(e->process, SIGTERM);
     else if (e->adopted && nino_worker_find(folder) == e->adopted) // the number is still its own
         kill(e->adopted, SIGTERM);
 }

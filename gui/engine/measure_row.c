@@ -2,8 +2,10 @@
 // stderr, line by line. The child ends when the row goes.
 #include "engine/measure_row.h"
 
+#include <signal.h>
 #include <string.h>
 
+#include "base/child.h"
 #include "base/i18n.h"
 #include "base/places.h"
 
@@ -20,7 +22,7 @@ static void row_free(gpointer user)
     Row *r = user;
     g_cancellable_cancel(r->cancellable); // no answer comes any more
     if (r->child)
-        g_subprocess_force_exit(r->child);
+        nino_child_signal(r->child, SIGKILL);
     g_clear_object(&r->child);
     g_object_unref(r->cancellable);
     g_object_unref(r->engine);

@@ -2,6 +2,9 @@
 // the child ends when another is chosen or the page goes.
 #include "live/kernel_tool.h"
 
+#include <signal.h>
+
+#include "base/child.h"
 #include "base/i18n.h"
 #include "base/places.h"
 
@@ -24,7 +27,7 @@ static void stop(Page *p)
     g_cancellable_cancel(p->cancellable); // no answer comes any more
     g_clear_object(&p->cancellable);
     if (p->child)
-        g_subprocess_force_exit(p->child);
+        nino_child_signal(p->child, SIGKILL);
     g_clear_object(&p->child);
 }
 

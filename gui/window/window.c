@@ -138,7 +138,6 @@ static void nino_window_init(NinoWindow *w)
     nino_window_run_init(w);
     nino_window_start_init(w);
     nino_window_palette_init(w);
-    nino_window_layout_restore(w);
     GtkDropTarget *drop = gtk_drop_target_new(GDK_TYPE_FILE_LIST, GDK_ACTION_COPY);
     g_signal_connect(drop, "drop", G_CALLBACK(on_drop), w);
     gtk_widget_add_controller(GTK_WIDGET(w), GTK_EVENT_CONTROLLER(drop));
@@ -183,6 +182,7 @@ GtkWidget *nino_window_measure_row(gpointer window, GtkWidget **named)
 GtkWidget *nino_window_new(GtkApplication *app, const NinoWindowOptions *options)
 {
     NinoWindow *w = g_object_new(NINO_TYPE_WINDOW, "application", app, NULL);
+    nino_window_layout_restore(w); // its init is too early: GTK sets "maximized" after it
     const char *const pref_models[] = { nino_prefs_text("models"), NULL };
     w->options = (NinoWindowOptions){
         .models = options->models   ? g_strdupv(options->models)

@@ -38,6 +38,7 @@ struct NinoRunState {
     guint step, n_steps, preview_step, preview_total;
     double step_s, step_eta_s, steps_total_s, previews_total_s, preview_s;
     gboolean has_progress, has_memory, has_step, has_preview;
+    gboolean is_over; // the end of its scope has come
     gboolean is_lost; // its worker died: what comes until the next job is of another one
 };
 
@@ -51,7 +52,25 @@ static void scope_free(gpointer p)
 NinoTab *nino_window_run_tab(NinoWindow *w) { return nino_window_find_tab(w, w->run->tab_uid); }
 
 const char *nino_window_running_node(const NinoWindow *w) { return w->run->running_node; }
-void nino_window_lose_run(NinoWindow *w) { w->run->is_lost = TRUE; }
+
+void nino_window_lose_run(NinoWindow *w)
+{
+    w->run->is_lost = TRUE;
+    w->run->has_step = FALSE;
+    w->run->job_scope = 0; // the next worker counts from the start
+}
+
+gboolean nino_window_has_events(const NinoWindow *w, const NinoJob *j)
+{
+    const struct NinoRunState *r = w->run;
+    return !j->scope || j->scope < r->job_scope || (j->scope == r->job_scope && r->is_over);
+}
+
+gboolean nino_window_runs_other(const NinoWindow *w, const NinoJob *j)
+{
+    return w->run->job_scope && w->run->job_scope != j->scope && !w->run->is_over;
+}
+
 guint nino_window_kept_steps(const NinoWindow *w) { return w->run->n_kept; }
 
 // ---- showing, at most so often ------------------------------------------------------------------
@@ -270,6 +289,8 @@ static void on_scope_end(NinoWindow *w, const nino_event *ev)
     if (s && s->name) {
         NinoTab *tab = nino_window_run_tab(w);
         g_autofree char *id = window_events_id_of(s);
+        if (!g_strcmp0(s->name, r->running_node))
+            r->has_step = FALSE; // what is shown later would mark it as running again
         if (tab)
             nino_tab_mark_end(tab, s->name, (double) (ev->t_ns - s->begin_ns - s->waited_ns) * 1e-9,
                               (gint64) (r->in_use - s->mem_in_use), ev->u.scope.arg0 == 0,
@@ -390,9 +411,13 @@ static void on_events(NinoEngine *engine, const nino_event *ev, gulong n, gpoint
             nino_run_restart(w->records, ev[i].t_ns);
             from = i;
         }
-        if (ev[i].kind == NINO_EV_END && ev[i].id == w->run->job_scope)
+        const gboolean is_end = ev[i].kind == NINO_EV_END && ev[i].id == w->run->job_scope;
+        if (is_end)
             nino_window_keep_run_later(w);
         on_event(w, &ev[i]);
+        w->run->is_over |= is_end;
+        if (is_end || ev[i].kind == NINO_EV_JOB || ev[i].kind == NINO_EV_LOST)
+            nino_window_end_jobs(w, ev[i].kind == NINO_EV_LOST);
     }
     if (!w->run->is_lost)
         nino_run_add(w->records, ev + from, n - from, nino_engine_name, w->engine);

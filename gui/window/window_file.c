@@ -189,9 +189,10 @@ static void action_new(GSimpleAction *a, GVariant *parameter, gpointer user)
 
 // ---- save ---------------------------------------------------------------------------------------
 
-static gboolean window_file_save_to(NinoWindow *w, NinoTab *tab, const char *path)
+static gboolean window_file_save_to(NinoWindow *w, NinoTab *tab, const char *to)
 {
     g_autoptr(GError) error = NULL;
+    g_autofree char *path = g_strdup(to); // it may be the tab's own, which goes as it is saved
     if (!nino_tab_save(tab, path, &error)) {
         nino_bar_show(w->bar, "save", NINO_BAR_ERROR, error->message, NULL);
         return FALSE;

@@ -75,6 +75,7 @@ static void on_measuring_queued(NinoWindow *w, guint number, guint64 job)
     w->measuring->is_seen = FALSE;
     if (!job) // which the window has told
         measuring_stop(w);
+    nino_window_measure_look(w); // a short one may have ended before its number came
 }
 
 static void measure_next(NinoWindow *w)
@@ -102,15 +103,16 @@ static void measure_next(NinoWindow *w)
 }
 
 // A run has ended. One that failed, was cancelled or removed ends the measuring.
-static void on_measuring_queue(NinoEngine *engine, NinoWindow *w)
+void nino_window_measure_look(NinoWindow *w)
 {
     struct NinoMeasuring *m = w->measuring;
-    GPtrArray *jobs = nino_engine_jobs(engine);
+    GPtrArray *jobs = nino_engine_jobs(w->engine);
     const NinoJob *j = NULL;
     for (guint i = 0; m && m->job && i < jobs->len && !j; i++)
         if (((const NinoJob *) jobs->pdata[i])->id == m->job)
             j = jobs->pdata[i];
-    if (!m || !m->job || (!j && !m->is_seen) || (j && j->state < NINO_QUEUE_DONE)) {
+    if (!m || !m->job || (!j && !m->is_seen) ||
+        (j && (j->state < NINO_QUEUE_DONE || nino_window_is_ending(w, j->id)))) {
         if (j)
             m->is_seen = TRUE;
         return;
@@ -195,7 +197,8 @@ void nino_window_measure_init(NinoWindow *w)
         { .name = "cancel-measuring", .activate = action_cancel_measuring },
     };
     g_action_map_add_action_entries(G_ACTION_MAP(w), actions, G_N_ELEMENTS(actions), w);
-    g_signal_connect_object(w->engine, "queue", G_CALLBACK(on_measuring_queue), w, G_CONNECT_AFTER);
+    g_signal_connect_object(w->engine, "queue", G_CALLBACK(nino_window_measure_look), w,
+                            G_CONNECT_AFTER | G_CONNECT_SWAPPED);
 }
 
 void nino_window_measure_dispose(NinoWindow *w) { measuring_end(w); }

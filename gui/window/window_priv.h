@@ -54,6 +54,7 @@ struct _NinoWindow {
     // window_run.c
     NinoEngine *engine;
     GHashTable *job_tabs; // guint64 id -> uid of the tab it came from
+    GArray *ending;       // guint64: ids of jobs whose last events have not come
     struct NinoRunState *run;
     struct NinoMeasuring *measuring; // NULL: nothing is measured
     GPtrArray *grids;                // of runs that have not all ended
@@ -136,9 +137,11 @@ void nino_window_add_advice(NinoWindow *w, GtkWidget *view); // takes views of o
 void nino_window_events_init(NinoWindow *w);
 void nino_window_events_dispose(NinoWindow *w);
 NinoTab *nino_window_run_tab(NinoWindow *w); // the one whose job runs, or ran last; or NULL
-const char *nino_window_running_node(const NinoWindow *w); // "ID CLASS", or NULL
-void nino_window_lose_run(NinoWindow *w);                  // the worker died with it
-guint nino_window_kept_steps(const NinoWindow *w);         // that a run was stopped after and left
+const char *nino_window_running_node(const NinoWindow *w);              // "ID CLASS", or NULL
+void nino_window_lose_run(NinoWindow *w);                               // the worker died with it
+gboolean nino_window_has_events(const NinoWindow *w, const NinoJob *j); // all of them came
+gboolean nino_window_runs_other(const NinoWindow *w, const NinoJob *j); // by now
+guint nino_window_kept_steps(const NinoWindow *w); // that a run was stopped after and left
 NinoTab *nino_window_job_tab(NinoWindow *w, const NinoJob *j);
 
 // ---- window_live.c ------------------------------------------------------------------------------
@@ -146,6 +149,16 @@ void nino_window_live_init(NinoWindow *w);
 void nino_window_keep_run(NinoWindow *w);       // now, if one waits for it
 void nino_window_keep_run_later(NinoWindow *w); // when the last records of its kernels have come
 void nino_window_tell_advice(NinoWindow *w, NinoTab *tab); // the workflow that runs now
+
+// ---- window_ended.c ------------------------------------------------------------------------------
+// In the message bar and on the node that it names; jump: scrolls there.
+void nino_window_show_error(NinoWindow *w, NinoTab *tab, const char *where, const char *text,
+                            gboolean jump);
+void nino_window_kept(NinoWindow *w); // nino_window_kept_steps() came, maybe after the job's end
+// The queue may tell the end of a job before the job's last events come, or even its first: what is
+// shown of the end waits for them. all: of every job that waits.
+void nino_window_end_jobs(NinoWindow *w, gboolean all);
+gboolean nino_window_is_ending(NinoWindow *w, guint64 job);
 
 // ---- window_queue.c -----------------------------------------------------------------------------
 void nino_window_queue_init(NinoWindow *w);
@@ -168,16 +181,13 @@ void nino_window_measure_init(NinoWindow *w);
 void nino_window_measure_dispose(NinoWindow *w);
 // Measures the inputs of this job; 0: the tab's, which never ran. The message bar says the result.
 void nino_window_measure(NinoWindow *w, NinoTab *tab, guint64 job);
+void nino_window_measure_look(NinoWindow *w); // its job may have ended
 
 // ---- window_grid.c ------------------------------------------------------------------------------
 void nino_window_grid_init(NinoWindow *w);
 void nino_window_grid_dispose(NinoWindow *w);
 
 // ---- window_run.c -------------------------------------------------------------------------------
-// In the message bar and on the node that it names; jump: scrolls there.
-void nino_window_show_error(NinoWindow *w, NinoTab *tab, const char *where, const char *text,
-                            gboolean jump);
-void nino_window_kept(NinoWindow *w); // nino_window_kept_steps() came, maybe after the job's end
 void nino_window_log(NinoWindow *w, nino_log_level level,
                      const char *line); // at the end of the log
 void nino_window_log_init(GtkTextView *log);

@@ -15,7 +15,7 @@
 static const char *state_now(NinoWindow *w)
 {
     NinoTab *tab = nino_window_tab(w);
-    if (nino_engine_running(w->engine))
+    if (nino_engine_running(w->engine) || w->ending->len)
         return nino_engine_is_paused(w->engine) ? "paused" : "running";
     const char *last = tab ? g_object_get_data(G_OBJECT(tab), "run-state") : NULL;
     if (last)
@@ -50,99 +50,7 @@ void nino_window_run_update(NinoWindow *w)
     nino_window_ahead_later(w);
 }
 
-// ---- the end of a job ---------------------------------------------------------------------------
-
-// Errors name "ID CLASS" or "ID.input", or a file: the node is what the text starts with.
-static char *node_of_error(NinoTab *tab, const char *where)
-{
-    g_autofree char *id = g_strdup(where);
-    id[strcspn(id, " .:")] = 0;
-    // Ids of nodes in subgraphs hold a colon.
-    g_autofree char *longer = g_strdup(where);
-    longer[strcspn(longer, " .")] = 0;
-    nino_graph *g = nino_tab_graph(tab);
-    const size_t n = g ? nino_graph_nodes(g, NULL, 0) : 0;
-    g_autofree nino_graph_node *nodes = g_new0(nino_graph_node, n + 1);
-    if (g)
-        nino_graph_nodes(g, nodes, n);
-    for (size_t i = 0; i < n; i++)
-        if (!strcmp(nodes[i].id, longer) || !strcmp(nodes[i].id, id))
-            return g_strdup(nodes[i].id);
-    return NULL;
-}
-
-void nino_window_show_error(NinoWindow *w, NinoTab *tab, const char *where, const char *text,
-                            gboolean jump)
-{
-    g_autofree char *full = *where ? g_strdup_printf("%s: %s", where, text) : g_strdup(text);
-    g_autofree char *node = tab ? node_of_error(tab, where) : NULL;
-    if (!node && tab && nino_window_running_node(w) && nino_window_run_tab(w) == tab)
-        node = g_strndup(nino_window_running_node(w), strcspn(nino_window_running_node(w), " "));
-    g_autofree char *action = node ? g_strdup_printf("win.show-node::%s", node) : NULL;
-    const NinoBarButton buttons[] = { { node ? _("Show the node") : NULL, action }, { 0 } };
-    nino_bar_show(w->bar, "job", NINO_BAR_ERROR, full, buttons);
-    if (!node)
-        return;
-    nino_tab_mark_error(tab, node, text);
-    if (jump) {
-        gtk_notebook_set_current_page(w->tabs, gtk_notebook_page_num(w->tabs, GTK_WIDGET(tab)));
-        nino_tab_show_node(tab, node);
-    }
-}
-
-// ", 123 J (41 J a file)"; "" when the device does not tell its power. g_free().
-static char *energy_text(NinoWindow *w, guint n_files)
-{
-    nino_energy_stat e;
-    nino_stats_energy(nino_history_stats(nino_run_history(w->records)), &e);
-    if (!(e.last_joules > 0))
-        return g_strdup("");
-    return n_files > 1 ? g_strdup_printf(_(", %.3g J (%.3g J a file)"), e.last_joules,
-                                         e.last_joules / n_files)
-                       : g_strdup_printf(_(", %.3g J"), e.last_joules);
-}
-
-static void say_cancelled(NinoWindow *w)
-{
-    const guint n = nino_window_kept_steps(w);
-    g_autofree char *text =
-        n ? g_strdup_printf(_("Cancelled after step %u, where the same run goes on"), n)
-          : g_strdup(_("Cancelled"));
-    nino_window_say(w, text);
-}
-
-void nino_window_kept(NinoWindow *w)
-{
-    if (!nino_engine_running(w->engine))
-        say_cancelled(w);
-}
-
-static void job_ended(NinoWindow *w, const NinoJob *j)
-{
-    NinoTab *tab = nino_window_job_tab(w, j);
-    const char *state = nino_queue_state_name(j->state);
-    if (tab) {
-        g_object_set_data(G_OBJECT(tab), "run-state", (gpointer) state);
-        nino_tab_mark_over(tab);
-    }
-    nino_viewer_preview_end(w->viewer);
-    if (j->state == NINO_QUEUE_FAILED) {
-        nino_window_show_error(w, tab, j->error_where ? j->error_where : "",
-                               j->error ? j->error : "", FALSE);
-        nino_window_say(w, _("Failed"));
-    } else if (j->state == NINO_QUEUE_DONE) {
-        const guint n = g_strv_length(j->outputs);
-        g_autofree char *energy = energy_text(w, n);
-        g_autofree char *said = g_strdup_printf(
-            ngettext("%s: done in %.1f s, %u file", "%s: done in %.1f s, %u files", n), j->name,
-            j->ended_s - j->started_s, n);
-        g_autofree char *text = g_strconcat(said, energy, NULL);
-        gtk_progress_bar_set_fraction(w->progress, 1);
-        nino_window_say(w, text);
-    } else {
-        say_cancelled(w);
-    }
-}
+// ---- what the worker tells -----------------------------------------------------------------------
 
 static void on_window_run_queue(NinoEngine *engine, gpointer user)
 {
@@ -163,9 +71,10 @@ static void on_window_run_queue(NinoEngine *engine, gpointer user)
         if (has_ended && !g_hash_table_contains(ended, &j->id)) {
             g_hash_table_add(ended, g_memdup2(&j->id, sizeof(j->id)));
             if (!first)
-                job_ended(w, j);
+                g_array_append_val(w->ending, j->id);
         }
     }
+    nino_window_end_jobs(w, FALSE);
     nino_run_set_live(w->records, nino_engine_running(engine) != NULL);
     const char *notice = nino_engine_notice(engine);
     const NinoBarButton resume[] = { { _("Go on"), "win.resume" }, { 0 } };
@@ -191,6 +100,8 @@ static gboolean job_was_lost(NinoEngine *engine)
 static void on_engine_state(NinoEngine *engine, gpointer user)
 {
     NinoWindow *w = user;
+    if (nino_engine_state(engine) != NINO_ENGINE_READY)
+        nino_window_end_jobs(w, TRUE); // no more events of them
     switch (nino_engine_state(engine)) {
     case NINO_ENGINE_DEAD: {
         const NinoBarButton restart[] = { { _("Restart the worker"), "win.restart-worker" },
@@ -402,6 +313,8 @@ static void ask_plan(NinoProblems *p, gpointer user)
     NinoTab *tab = nino_window_tab(w);
     gsize len = 0;
     g_autoptr(GError) error = NULL;
+    if (tab)
+        nino_tab_graph(tab); // checks it now if that is still to come: a check ends what is planned
     const char *text = tab ? nino_tab_json(tab, FALSE, &len, &error) : NULL;
     if (!text) {
         nino_problems_set_plan(p, error ? error->message : _("No workflow is open"), FALSE);
@@ -468,6 +381,7 @@ void nino_window_run_init(NinoWindow *w)
     };
     g_action_map_add_action_entries(G_ACTION_MAP(w), actions, G_N_ELEMENTS(actions), w);
     w->job_tabs = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+    w->ending = g_array_new(FALSE, FALSE, sizeof(guint64));
     nino_window_queue_init(w);
     nino_window_live_init(w);
     nino_window_events_init(w);
@@ -497,4 +411,5 @@ void nino_window_run_dispose(NinoWindow *w)
     nino_window_measure_dispose(w);
     g_clear_object(&w->records);
     g_clear_pointer(&w->job_tabs, g_hash_table_unref);
+    g_clear_pointer(&w->ending, g_array_unref);
 }

@@ -71,6 +71,7 @@ void nino_window_tabs_update(NinoWindow *w)
 void nino_window_check(NinoWindow *w)
 {
     NinoTab *tab = nino_window_tab(w);
+    g_cancellable_cancel(w->planning); // it would tell of what is not there any more
     const guint n = nino_problems_check(w->problems, tab);
     g_autofree char *title = n ? g_strdup_printf(_("Problems (%u)"), n) : g_strdup(_("Problems"));
     nino_window_title_panel(w, GTK_WIDGET(w->problems), title);

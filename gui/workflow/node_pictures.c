@@ -146,6 +146,8 @@ static Made *node_pictures_find(NinoTab *tab, const char *node_id, guint32 run)
     if (m && run && m->run != run) {
         m->run = run;
         g_ptr_array_set_size(m->paths, 0);
+        g_cancellable_cancel(
+            m->loading); // else the picture of the run before comes over this one's
     }
     return m;
 }
@@ -170,6 +172,5 @@ void nino_node_pictures_ran(NinoTab *tab, const char *node_id, guint32 run)
     if (!m || m->run == run)
         return;
     node_pictures_find(tab, node_id, run);
-    g_cancellable_cancel(m->loading);
     nino_canvas_set_picture(nino_tab_canvas(tab), node_id, NULL);
 }

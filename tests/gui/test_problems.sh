@@ -24,6 +24,14 @@ enabled run || die "the model is there, but the workflow cannot be run"
 at '*' '*, node 2' wait || die "the node is still marked"
 at '*' 'No problems found' wait || die "the problem is still listed"
 
+# A plan is told, but not one of a workflow that was edited while it was made.
+win_do plan
+ATCLICK_SECONDS=30 at label '*profile *' wait || die "no plan is told"
+planner() { pgrep -P $app_pid -f 'ninodes plan'; }
+win_do plan; win_do set "4.filename_prefix=later"
+until_ok 30 eval '! planner' || die "the planning does not end"
+ATCLICK_SECONDS=5 at label '*profile *' gone || die "the plan is told of what was there before"
+
 # A value out of range, then inside a subgraph: the instance is marked.
 win_do run; wait_state done 120
 printf '{"1":{"class_type":"EmptyLatentImage","inputs":{"width":7,"height":64,"batch_size":1}},

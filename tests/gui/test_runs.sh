@@ -74,8 +74,9 @@ pointer image Timeline 1
 xdotool key Up Up Up Up Up Up Up Up Up Up Shift+F10
 at 'menu item' 'Hide this row' click || die "rows have no menu"
 shot hidden
-xdotool key ctrl+k; sleep 0.5
-xdotool type --delay 15 'Save this view'; sleep 0.5; xdotool key Return
+palette() { xdotool key ctrl+k; at 'search box' 'Find anything' wait || die "no palette opens"; }
+palette
+xdotool type --delay 15 'Save this view'; xdotool key Return
 at 'text*' 'Name of the view' wait || die "no name is asked for"
 xdotool type --delay 15 'only [the] queue'; xdotool key Return
 views=$XDG_CONFIG_HOME/ninodes/views.ini
@@ -92,8 +93,8 @@ row 'before, *warm Cache' || die "the note is gone"
 win_do open-path "$runs/1002.ninotrace"
 win_do view tiles
 xdotool mousemove 640 300
-xdotool key ctrl+k; sleep 0.5
-xdotool type --delay 15 'only [the]'; sleep 0.5; xdotool key Return
+palette
+xdotool type --delay 15 'only [the]'; xdotool key Return
 at tab Kernel wait || die "no tab"
 until_ok 10 at 'text*' 'Source' wait || die "the saved view does not show the kernel"
 shot restored

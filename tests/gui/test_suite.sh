@@ -9,7 +9,8 @@ is() { [ "$(state_of "$1")" = "$2" ]; }
 mkdir -p "$XDG_CONFIG_HOME/ninodes"
 printf '[preferences]\nautosave=1\n' >"$XDG_CONFIG_HOME/ninodes/studio.ini"
 cp "$root/data/tiny/decode.json" "$work/a.json"
-start --models "$root/data/tiny/models" --input "$root/data/tiny/input" --output "$work/out" "$work/a.json"
+# What is used after it was freed is not what it was.
+MALLOC_PERTURB_=85 start --models "$root/data/tiny/models" --input "$root/data/tiny/input" --output "$work/out" "$work/a.json"
 wait_state ready 30
 ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || { echo "skip: no accessibility bus"; quit; exit 77; }
 
@@ -27,6 +28,9 @@ at '*' 'New Subgraph, node *' wait || die "the nodes do not become a subgraph"
 win_do undo; at '*' 'VAE Decode, node 3*' wait || die "undo does not bring the nodes back"
 win_do save-to "$work/b.json"
 grep -q '"edited"' "$work/b.json" || die "the saved file lacks the change"
+win_do set "4.filename_prefix=again"; win_do save
+at label "Saved $work/b.json" wait || die "it is not told where it was saved"
+grep -q '"again"' "$work/b.json" || die "saved under its own name, the file lacks the change"
 win_do export-api-to "$work/api.json"
 grep -q '"class_type"' "$work/api.json" || die "the export is not in API form"
 win_do set "4.filename_prefix=checked"; win_do set "4.nosuch=1" # refused in a bar, nothing breaks

@@ -128,6 +128,17 @@ static void look_at_all(GtkWidget *window, int width, int height, const char *th
     check_size(window, width, height);
 }
 
+static void check_maximized(GtkApplication *app)
+{
+    const NinoWindowOptions none = { 0 };
+    nino_state_set_number("maximized", 1); // as the last window was
+    GtkWidget *window = nino_window_new(app, &none);
+    CHECK(gtk_window_is_maximized(GTK_WINDOW(window)));
+    nino_window_end(NINO_WINDOW(window));
+    nino_state_set_number("maximized", 0);
+    spin_loop(50);
+}
+
 static void check_window(GtkApplication *app, const char *workflow, int width, int height)
 {
     static const char *const themes[] = { "light", "dark", "contrast" };
@@ -161,6 +172,7 @@ int main(int argc, char **argv)
     CHECK(g_application_register(G_APPLICATION(app), NULL, NULL));
     nino_keys_start(app);
     nino_theme_start();
+    check_maximized(app);
     for (gsize i = is_4k ? 2 : 0; i < G_N_ELEMENTS(sizes); i++)
         check_window(app, argv[1], sizes[i][0], sizes[i][1]);
     printf("  %d labels, %d wrong\n", n_labels, n_bad);
