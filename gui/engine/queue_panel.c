@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/i18n.h"
+#include "base/tokens.h"
 
 struct _NinoQueuePanel {
     GtkWidget parent;
@@ -289,14 +290,14 @@ static GtkWidget *small_label(const char *text)
 
 static void queue_panel_add_row(NinoQueuePanel *p, const NinoJob *j, int position)
 {
-    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 4);
+    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_XS);
     gtk_widget_add_css_class(line, "queue-row");
     GtkWidget *icon = gtk_image_new_from_icon_name(queue_panel_icon(j));
     gtk_widget_set_tooltip_text(icon, queue_panel_state_text(j));
     if (j->state == NINO_QUEUE_FAILED)
         gtk_widget_add_css_class(icon, "error-text");
     gtk_box_append(GTK_BOX(line), icon);
-    GtkWidget *texts = gtk_box_new(GTK_ORIENTATION_VERTICAL, 2);
+    GtkWidget *texts = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_HAIR);
     gtk_widget_set_hexpand(texts, TRUE);
     gtk_box_append(GTK_BOX(texts), small_label(j->name));
     g_autofree char *detail = detail_of(j);
@@ -376,7 +377,7 @@ static void on_clear(GtkButton *b, gpointer user)
 
 static GtkWidget *toolbar(NinoQueuePanel *p)
 {
-    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
+    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_S);
     gtk_widget_add_css_class(bar, "bar");
     p->pause = gtk_toggle_button_new_with_label(_("Pause"));
     gtk_actionable_set_action_name(GTK_ACTIONABLE(p->pause), "win.pause");

@@ -157,7 +157,7 @@ static void on_profile_no_range(NinoWindow *w) { nino_run_select(w->records, 0, 
 
 static GtkWidget *make_range(NinoWindow *w)
 {
-    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 4);
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_XS);
     GtkWidget *label = gtk_label_new(""),
               *clear = gtk_button_new_from_icon_name("window-close-symbolic");
     gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
@@ -213,7 +213,8 @@ static void action_find(GSimpleAction *a, GVariant *parameter, gpointer user)
 
 static GtkWidget *make_find(NinoWindow *w)
 {
-    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6), *count = gtk_label_new("");
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_S),
+              *count = gtk_label_new("");
     w->find = gtk_search_entry_new();
     g_object_set(w->find, "placeholder-text", _("Find in the timeline"), "width-chars", 18, NULL);
     gtk_widget_set_tooltip_text(

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/i18n.h"
+#include "base/tokens.h"
 #include "canvas/search.h"
 #include "node/editors.h"
 
@@ -202,8 +203,8 @@ static GtkWidget *actions_of(const nino_issue *issue, NinoTab *tab, const char *
     const char *folder = *issue->input ? folder_of(issue) : NULL;
     GtkWidget *box = gtk_flow_box_new();
     gtk_flow_box_set_selection_mode(GTK_FLOW_BOX(box), GTK_SELECTION_NONE);
-    gtk_flow_box_set_column_spacing(GTK_FLOW_BOX(box), 8);
-    gtk_flow_box_set_row_spacing(GTK_FLOW_BOX(box), 4);
+    gtk_flow_box_set_column_spacing(GTK_FLOW_BOX(box), NINO_SPACE_S);
+    gtk_flow_box_set_row_spacing(GTK_FLOW_BOX(box), NINO_SPACE_XS);
     gtk_flow_box_set_max_children_per_line(GTK_FLOW_BOX(box), 3);
     if (folder) {
         add(box, new_file_button(issue, folder, place));
@@ -218,8 +219,9 @@ static GtkWidget *actions_of(const nino_issue *issue, NinoTab *tab, const char *
 GtkWidget *nino_problem_row_new(const nino_issue *issue, NinoTab *tab, const char *model_folder)
 {
     const gboolean is_error = issue->severity == NINO_ISSUE_ERROR;
-    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8),
-              *texts = gtk_box_new(GTK_ORIENTATION_VERTICAL, 4), *row = gtk_list_box_row_new();
+    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_S),
+              *texts = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_XS),
+              *row = gtk_list_box_row_new();
     GtkWidget *icon = gtk_image_new_from_icon_name(is_error ? "dialog-error-symbolic"
                                                             : "dialog-warning-symbolic");
     g_autofree char *place = nino_problem_place(issue, tab);
