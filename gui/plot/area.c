@@ -469,10 +469,10 @@ GtkWidget *nino_area_new(NinoRun *run, const NinoAreaType *type, gpointer user,
         gtk_widget_set_has_tooltip(GTK_WIDGET(a), TRUE);
         g_signal_connect(a, "query-tooltip", G_CALLBACK(on_tooltip), NULL);
     }
-    add_controllers(a);
     const gboolean has_menu = type->menu || type->click || type->has_time;
     if (has_menu)
         nino_pick_menu_add(GTK_WIDGET(a), run, area_menu_at, NULL);
     gtk_widget_action_set_enabled(GTK_WIDGET(a), "menu.popup", has_menu);
+    add_controllers(a);
     return GTK_WIDGET(a);
 }

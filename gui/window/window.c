@@ -105,6 +105,8 @@ static void nino_window_class_init(NinoWindowClass *klass)
     BIND(runs_pane);
     BIND(runs_box);
     BIND(details_box);
+    BIND(details_pane);
+    BIND(overview_box);
     BIND(live);
     BIND(palette_button);
     BIND(recent_button);

@@ -8,6 +8,7 @@
 #include "details/details.h"
 #include "live/timeline.h"
 #include "live/views.h"
+#include "plot/overview.h"
 #include "plot/plot.h"
 #include "settings/prefs.h"
 
@@ -279,6 +280,7 @@ void nino_window_profile_restore(NinoWindow *w)
 {
     gtk_paned_set_position(w->rows, (int) nino_state_number("timeline", 300));
     gtk_paned_set_position(w->runs_pane, (int) nino_state_number("profile-runs", RUNS_WIDTH));
+    gtk_paned_set_position(w->details_pane, (int) nino_state_number("profile-details", -1));
     nino_window_show_runs(w, nino_state_number("profile-runs-shown", 1) > 0);
     nino_window_show_details(w, nino_state_number("profile-details-shown", 1) > 0);
 }
@@ -287,6 +289,8 @@ void nino_window_profile_remember(NinoWindow *w)
 {
     nino_state_set_number("timeline", gtk_paned_get_position(w->rows));
     nino_state_set_number("profile-runs", gtk_paned_get_position(w->runs_pane));
+    if (gtk_paned_get_position(w->details_pane) > 0) // else it was never shown
+        nino_state_set_number("profile-details", gtk_paned_get_position(w->details_pane));
     nino_state_set_number("profile-runs-shown", gtk_widget_get_visible(w->runs_box));
     nino_state_set_number("profile-details-shown", gtk_widget_get_visible(w->details_box));
 }
@@ -304,6 +308,7 @@ void nino_window_profile_init(NinoWindow *w)
     };
     g_action_map_add_action_entries(G_ACTION_MAP(w), actions, G_N_ELEMENTS(actions), w);
     add_views(w);
+    gtk_box_prepend(GTK_BOX(w->overview_box), nino_overview_new(w->records));
     gtk_box_append(GTK_BOX(w->details_box), nino_details_new(w->records));
     nino_window_saved_views_init(w);
     make_bar(w);
