@@ -115,6 +115,7 @@ static void show_count(Table *t, size_t n, double all_ns)
                n, time, range);
     if (g_strcmp0(gtk_label_get_text(GTK_LABEL(t->count)), text) != 0)
         gtk_label_set_text(GTK_LABEL(t->count), text);
+    gtk_widget_set_tooltip_text(t->count, text);
 }
 
 // The list holds on to the row it shows first; who looks at the top wants to see the new top.
@@ -421,6 +422,7 @@ static GtkWidget *kernel_table_make_bar(Table *t)
         _("A row for every global and local size that a kernel was launched with; traces of "
           "versions that did not record them have one row a kernel"));
     t->count = gtk_label_new("");
+    gtk_label_set_ellipsize(GTK_LABEL(t->count), PANGO_ELLIPSIZE_END);
     gtk_widget_add_css_class(t->count, "dim-label");
     gtk_widget_set_margin_start(bar, NINO_SPACE_S);
     gtk_widget_set_margin_top(bar, NINO_SPACE_S);

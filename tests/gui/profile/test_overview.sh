@@ -61,11 +61,20 @@ xdotool mousemove "$(at_share 95)" $mid click --repeat 2 --delay 60 1
 told '^all of' "a double click beside it does not show all"
 
 # the width of the details pane is there again after a restart
+win_do profile-runs # room for it
+narrow() { ATCLICK_SECONDS=0 at '*' 'Find a run' point; }
+until_ok 10 eval '! narrow' || die "the list of runs does not go"
 read -r dx dy dw dh <<<"$(at '*' Details box)"
-xdotool mousemove $((dx - 3)) $((dy + dh / 2)) mousedown 1 mousemove $((dx - 40)) $((dy + dh / 2)) mousemove $((dx - 90)) $((dy + dh / 2)) mouseup 1
+draw() { # from the separator, wherever its few pixels are
+    for s in 0 2 4 -2; do
+        xdotool mousemove $((dx + s)) $((dy + 120)) mousedown 1 mousemove $((dx - 40)) $((dy + 120)) \
+            mousemove $((dx - 90)) $((dy + 120)) mouseup 1
+        until_ok 1 wider && return
+    done
+}
 width() { ATCLICK_SECONDS=5 at '*' Details box | cut -d' ' -f3; }
 wider() { [ "$(width)" -gt $((dw + 50)) ]; }
-until_ok 5 wider || die "the details pane is not drawn wider: $dw, now $(width)"
+draw || die "the details pane is not drawn wider: $dw, now $(width)"
 wide=$(width)
 quit
 start
