@@ -319,7 +319,7 @@ static void menu_flame(GSimpleAction *a, GVariant *parameter, gpointer box)
 static gboolean flame_menu(NinoArea *area, double *x, double *y, GMenu *more, gpointer user)
 {
     Flame *f = user;
-    NinoPlotBox b;
+    NinoPlotBox b = { .w = 0 };
     const float width = (float) gtk_widget_get_width(GTK_WIDGET(area));
     if (*x < 0 && (f->focus < 0 || !flame_box_of(f, f->focus, width, &b)))
         return FALSE;
