@@ -43,6 +43,7 @@ struct _NinoWindow {
     GtkWidget *view;  // the one that was chosen last: what is exported
     GtkWidget *find;  // what the timeline is searched for
     GtkMenuButton *views_button;
+    gboolean has_details_width; // the remembered one was given to its pane
 
     // window_layout.c
     gboolean had_results; // of this session; or the user opened or closed their drawer

@@ -276,11 +276,32 @@ static void make_bar(NinoWindow *w)
 
 enum { RUNS_WIDTH = 216 };
 
+// A place of the separator is kept from the left: the width at the right is known once the pane has its own.
+static gboolean restore_details(GtkWidget *pane, GdkFrameClock *clock, gpointer user)
+{
+    (void) clock;
+    NinoWindow *w = user;
+    const int all = gtk_widget_get_width(pane),
+              width = (int) nino_state_number("profile-details", 0);
+    if (!all)
+        return G_SOURCE_CONTINUE;
+    if (width > 0)
+        gtk_paned_set_position(GTK_PANED(pane), all - width);
+    w->has_details_width = TRUE;
+    return G_SOURCE_REMOVE;
+}
+
+static void on_details_map(GtkWidget *pane, NinoWindow *w)
+{
+    if (!w->has_details_width)
+        gtk_widget_add_tick_callback(pane, restore_details, w, NULL);
+}
+
 void nino_window_profile_restore(NinoWindow *w)
 {
     gtk_paned_set_position(w->rows, (int) nino_state_number("timeline", 300));
     gtk_paned_set_position(w->runs_pane, (int) nino_state_number("profile-runs", RUNS_WIDTH));
-    gtk_paned_set_position(w->details_pane, (int) nino_state_number("profile-details", -1));
+    g_signal_connect(w->details_pane, "map", G_CALLBACK(on_details_map), w);
     nino_window_show_runs(w, nino_state_number("profile-runs-shown", 1) > 0);
     nino_window_show_details(w, nino_state_number("profile-details-shown", 1) > 0);
 }
@@ -289,8 +310,9 @@ void nino_window_profile_remember(NinoWindow *w)
 {
     nino_state_set_number("timeline", gtk_paned_get_position(w->rows));
     nino_state_set_number("profile-runs", gtk_paned_get_position(w->runs_pane));
-    if (gtk_paned_get_position(w->details_pane) > 0) // else it was never shown
-        nino_state_set_number("profile-details", gtk_paned_get_position(w->details_pane));
+    if (w->has_details_width)
+        nino_state_set_number("profile-details", gtk_widget_get_width(GTK_WIDGET(w->details_pane)) -
+                                                     gtk_paned_get_position(w->details_pane));
     nino_state_set_number("profile-runs-shown", gtk_widget_get_visible(w->runs_box));
     nino_state_set_number("profile-details-shown", gtk_widget_get_visible(w->details_box));
 }
