@@ -1,6 +1,6 @@
 #!/bin/bash
 # The strip of the whole run over the timeline: the window in it is moved and its ends are drawn by the pointer, keys do the same,
-# dragging beside it selects a range, a screen reader hears which part is shown. The details pane keeps its width.
+# dragging beside it selects a range, a screen reader hears which part is shown.
 . "$(dirname "$0")/../lib.sh"
 need_people
 "$B/tests/gui/program/made_trace" "$work/made.ninotrace" 8 || die "no trace"
@@ -59,26 +59,4 @@ expect -lt -eq "its begin is not drawn"
 shot overview
 xdotool mousemove "$(at_share 95)" $mid click --repeat 2 --delay 60 1
 told '^all of' "a double click beside it does not show all"
-
-# the width of the details pane is there again after a restart
-win_do profile-runs # room for it
-narrow() { ATCLICK_SECONDS=0 at '*' 'Find a run' point; }
-until_ok 10 eval '! narrow' || die "the list of runs does not go"
-read -r dx dy dw dh <<<"$(at '*' Details box)"
-draw() { # from the separator, wherever its few pixels are
-    for s in 0 2 4 -2; do
-        xdotool mousemove $((dx + s)) $((dy + 120)) mousedown 1 mousemove $((dx - 40)) $((dy + 120)) \
-            mousemove $((dx - 90)) $((dy + 120)) mouseup 1
-        until_ok 1 wider && return
-    done
-}
-width() { ATCLICK_SECONDS=5 at '*' Details box | cut -d' ' -f3; }
-wider() { [ "$(width)" -gt $((dw + 50)) ]; }
-draw || die "the details pane is not drawn wider: $dw, now $(width)"
-wide=$(width)
-quit
-start
-win_do perspective profile
-same() { [ "$(width)" -eq "$wide" ]; }
-until_ok 10 same || die "the details pane was $wide wide, after a restart $(width)"
 quit
