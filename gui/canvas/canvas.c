@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/i18n.h"
+#include "base/tokens.h"
 #include "node/input_file.h"
 
 G_DEFINE_TYPE(NinoCanvas, nino_canvas, GTK_TYPE_WIDGET)
@@ -492,7 +493,7 @@ static void nino_canvas_init(NinoCanvas *c)
     c->ahead = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     c->sent = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     c->moved = g_array_new(FALSE, FALSE, sizeof(CanvasMoved));
-    c->bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 2);
+    c->bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_HAIR);
     gtk_widget_add_css_class(c->bar, "canvasbar");
     gtk_widget_set_visible(c->bar, FALSE);
     gtk_widget_set_parent(c->bar, GTK_WIDGET(c));

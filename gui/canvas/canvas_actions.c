@@ -165,7 +165,8 @@ static void color_action(GtkWidget *w, const char *what, GVariant *v)
     if (!c->doc || (!n && !nino_canvas_spots_selected_group(&c->spots)))
         return;
     nino_document_begin(c->doc, "Colour");
-    nino_status st = nino_canvas_spots_color(&c->spots, k->name ? k->group : "#3f789e", &err);
+    nino_status st =
+        nino_canvas_spots_color(&c->spots, k->name ? k->group : nino_plain_group_color, &err);
     if (!st && n)
         st = nino_document_set_color(c->doc, ids, n, k->title, k->body, &err);
     canvas_actions_end(c, st, &err);

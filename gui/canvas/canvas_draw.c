@@ -62,7 +62,7 @@ static void draw_group(NinoCanvas *c, GtkSnapshot *s, int i, const NinoGraphColo
     const graphene_rect_t at = nino_canvas_spots_group_box(&c->spots, i);
     GdkRGBA fill, edge, text = colors->text;
     if (!g->color || !gdk_rgba_parse(&fill, g->color))
-        gdk_rgba_parse(&fill, "#335588");
+        gdk_rgba_parse(&fill, nino_group_color);
     edge = fill;
     fill.alpha = colors->is_high_contrast ? 0 : 0.22f;
     edge.alpha = colors->is_high_contrast ? 1 : 0.45f;

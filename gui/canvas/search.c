@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/i18n.h"
+#include "base/tokens.h"
 
 typedef struct Search {
     GtkWidget *popover, *entry, *list, *scroller;
@@ -85,7 +86,8 @@ static int by_score(gconstpointer a, gconstpointer b)
 
 static GtkWidget *search_new_row(const NinoSearchItem *item)
 {
-    GtkWidget *row = gtk_list_box_row_new(), *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
+    GtkWidget *row = gtk_list_box_row_new(),
+              *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_M);
     GtkWidget *title = gtk_label_new(item->title), *detail = gtk_label_new(item->detail);
     gtk_label_set_xalign(GTK_LABEL(title), 0);
     gtk_widget_set_hexpand(title, TRUE);
@@ -214,7 +216,7 @@ static void search_free(gpointer p)
 GtkWidget *nino_search_new(const char *label, GPtrArray *items, NinoSearchFn chosen, gpointer user)
 {
     Search *s = g_new0(Search, 1);
-    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6),
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_S),
               *none = gtk_label_new(_("Nothing found"));
     GtkEventController *keys = gtk_event_controller_key_new();
     *s = (Search){ .popover = gtk_popover_new(),

@@ -7,6 +7,7 @@
 #include "live/describe.h"
 #include "details/details_plots.h"
 #include "details/peers.h"
+#include "plot/pick_menu.h"
 #include "plot/plot.h"
 
 enum { PLOTS = 3, WAIT_MS = 250, LIVE_MS = 1000, BUTTONS = 4 };
@@ -157,15 +158,6 @@ static void show_slice(Details *d, const nino_event *e)
         add_speed(d, e->u.kernel.flops, e->u.kernel.bytes, ns * 1e-9, nino_kernel_bits(e));
 }
 
-// The longest call in the range stands for what all calls have in common.
-static gboolean longest_call(const Details *d, nino_event *out)
-{
-    guint64 t0, t1;
-    nino_run_range(d->run, &t0, &t1);
-    return nino_history_calls(nino_run_history(d->run), nino_run_kernel(d->run), t0, t1, out, 1) >
-           0;
-}
-
 static void show_kernel(Details *d)
 {
     NinoPeerTimes times;
@@ -186,7 +178,7 @@ static void show_kernel(Details *d)
         add_ns(d, _("Longest"), times.ns[times.n - 1]);
     }
     g_free(times.ns);
-    if (longest_call(d, &call) && call.kind == NINO_EV_KERNEL) {
+    if (nino_pick_longest(d->run, &call) && call.kind == NINO_EV_KERNEL) {
         add_launch(d, &call);
         add_speed(d, call.u.kernel.flops, call.u.kernel.bytes, (double) call.u.kernel.dur_ns * 1e-9,
                   nino_kernel_bits(&call));
@@ -299,7 +291,7 @@ static gboolean told_of(const Details *d, nino_kernel_told *told, const char **k
 {
     const nino_event *e = nino_run_picked_slice(d->run);
     nino_event call;
-    if (!e && nino_run_picked(d->run) == NINO_PICK_KERNEL && longest_call(d, &call))
+    if (!e && nino_run_picked(d->run) == NINO_PICK_KERNEL && nino_pick_longest(d->run, &call))
         e = &call;
     if (!e || e->kind != NINO_EV_KERNEL)
         return FALSE;
@@ -416,69 +408,22 @@ static void on_details_changed(GtkWidget *box)
 
 // ---- ways on -----------------------------------------------------------------------------------
 
-static gboolean picked_time(const Details *d, guint64 *t0, guint64 *t1)
-{
-    size_t n;
-    nino_history *h = nino_run_history(d->run);
-    const nino_event *e = nino_run_picked_slice(d->run);
-    const int32_t at = nino_run_picked_span(d->run);
-    nino_event call;
-    if (!e && nino_run_picked(d->run) == NINO_PICK_KERNEL && longest_call(d, &call))
-        e = &call;
-    if (e) {
-        *t0 = e->t_ns;
-        *t1 = e->t_ns + MAX(e->u.kernel.dur_ns, 1);
-    } else if (at >= 0) {
-        const nino_span *s = &nino_history_spans(h, &n)[at];
-        *t0 = s->begin_ns;
-        *t1 = s->end_ns ? s->end_ns : nino_history_end(h);
-    } else {
-        return nino_run_picked(d->run) == NINO_PICK_RANGE && nino_run_range(d->run, t0, t1);
-    }
-    return TRUE;
-}
-
-static void on_details_show(Details *d)
-{
-    guint64 t0, t1;
-    if (!picked_time(d, &t0, &t1))
-        return;
-    const guint64 margin = MAX((t1 - t0) / 4, 2000);
-    nino_run_set_view(d->run, t0 - MIN(t0, margin), t1 + margin);
-}
-
-static void on_details_range(Details *d)
-{
-    guint64 t0, t1;
-    const int32_t span = nino_run_picked_span(d->run);
-    const nino_event *e = nino_run_picked_slice(d->run);
-    const nino_event call = e ? *e : (nino_event){ .t_ns = 0 };
-    if (!picked_time(d, &t0, &t1))
-        return;
-    nino_run_select(d->run, t0, t1);
-    if (e) // it is still what these are the details of
-        nino_run_pick_slice(d->run, &call);
-    else
-        nino_run_pick_span(d->run, span);
-}
-
 static GtkWidget *make_buttons(Details *d)
 {
     static const struct {
-        const char *label, *help, *page;
-        void (*clicked)(Details *d);
+        const char *label, *help, *action;
     } all[BUTTONS] = {
-        { N_("Source"), N_("The source of this kernel, as it was compiled"), "kernel/source",
-          NULL },
-        { N_("Machine code"), N_("Registers, occupancy and instructions"), "kernel/code", NULL },
-        { N_("Zoom to it"), N_("It fills the timeline"), NULL, on_details_show },
-        { N_("Select its time"), N_("All views then show only what lies in it"), NULL,
-          on_details_range },
+        { N_("Source"), N_("The source of this kernel, as it was compiled"),
+          "win.view::kernel/source" },
+        { N_("Machine code"), N_("Registers, occupancy and instructions"),
+          "win.view::kernel/code" },
+        { N_("Zoom to it"), N_("It fills the timeline"), "pick.zoom" },
+        { N_("Select its time"), N_("All views then show only what lies in it"), "pick.select" },
     };
     GtkWidget *box = gtk_grid_new();
     gtk_grid_set_column_homogeneous(GTK_GRID(box), TRUE);
-    gtk_grid_set_column_spacing(GTK_GRID(box), 4);
-    gtk_grid_set_row_spacing(GTK_GRID(box), 4);
+    gtk_grid_set_column_spacing(GTK_GRID(box), NINO_SPACE_XS);
+    gtk_grid_set_row_spacing(GTK_GRID(box), NINO_SPACE_XS);
     for (int i = 0; i < BUTTONS; i++) {
         GtkWidget *label = gtk_label_new(_(all[i].label));
         gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
@@ -487,12 +432,7 @@ static GtkWidget *make_buttons(Details *d)
         gtk_accessible_update_property(GTK_ACCESSIBLE(d->button[i]), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                        _(all[i].label), -1);
         gtk_widget_set_tooltip_text(d->button[i], _(all[i].help));
-        if (all[i].page) {
-            gtk_actionable_set_action_target(GTK_ACTIONABLE(d->button[i]), "s", all[i].page);
-            gtk_actionable_set_action_name(GTK_ACTIONABLE(d->button[i]), "win.view");
-        } else {
-            g_signal_connect_swapped(d->button[i], "clicked", G_CALLBACK(all[i].clicked), d);
-        }
+        gtk_actionable_set_detailed_action_name(GTK_ACTIONABLE(d->button[i]), all[i].action);
         gtk_grid_attach(GTK_GRID(box), d->button[i], i % 2, i / 2, 1, 1);
     }
     return box;
@@ -523,14 +463,20 @@ static GtkWidget *details_label(GtkWidget *box, const char *class)
 
 static GtkWidget *make_body(Details *d)
 {
-    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
-    d->title = details_label(box, "heading");
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_S);
+    GtkWidget *head = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_XS);
+    GtkWidget *more = nino_pick_menu_button(d->run, _("Menu of what is chosen"));
+    gtk_box_append(GTK_BOX(box), head);
+    d->title = details_label(head, "heading");
+    gtk_widget_set_hexpand(d->title, TRUE);
+    gtk_widget_set_valign(more, GTK_ALIGN_START);
+    gtk_box_append(GTK_BOX(head), more);
     gtk_label_set_selectable(GTK_LABEL(d->title), TRUE);
     d->path = details_label(box, "dim-label");
     gtk_box_append(GTK_BOX(box), make_buttons(d));
     d->facts = GTK_GRID(gtk_grid_new());
-    gtk_grid_set_column_spacing(d->facts, 10);
-    gtk_grid_set_row_spacing(d->facts, 2);
+    gtk_grid_set_column_spacing(d->facts, NINO_SPACE_S);
+    gtk_grid_set_row_spacing(d->facts, NINO_SPACE_HAIR);
     d->place = NULL;
     d->plot[0] = nino_details_wait(d->run);
     gtk_box_append(GTK_BOX(box), d->plot[0]);
@@ -556,6 +502,7 @@ GtkWidget *nino_details_new(NinoRun *run)
                                    _("Details"), -1);
     GtkWidget *all = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     gtk_widget_add_css_class(all, "details");
+    nino_pick_actions(d->box, run);
     d->body = make_body(d);
     d->empty = details_label(all, "dim-label");
     gtk_label_set_text(GTK_LABEL(d->empty),

@@ -7,6 +7,7 @@
 
 #include "base/child.h"
 #include "base/i18n.h"
+#include "base/tokens.h"
 #include "base/places.h"
 
 typedef struct Row {
@@ -161,7 +162,7 @@ static void on_queue(GtkWidget *row) { row_update(g_object_get_data(G_OBJECT(row
 GtkWidget *nino_measure_row_new(NinoEngine *engine, const char *device, GtkWidget **named)
 {
     Row *r = g_new0(Row, 1);
-    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_S);
     r->engine = g_object_ref(engine);
     r->device = g_strdup(device ? device : "");
     r->cancellable = g_cancellable_new();

@@ -5,14 +5,18 @@
 #include <string.h>
 
 #include "base/i18n.h"
+#include "base/tokens.h"
+#include "engine/job_values.h"
 
 struct _NinoQueuePanel {
     GtkWidget parent;
     GtkWidget *box, *list, *empty, *pause, *times;
     NinoEngine *engine;
     GtkWidget *running_label; // of the running job's row, or NULL
+    char *running_other;      // what its values have that the job before had not, or NULL
     GtkProgressBar *running_bar;
     GHashTable *contents;  // job -> what it computes
+    GHashTable *values;    // job -> nino_job_values()
     GHashTable *seconds;   // the same -> double[1]: how long the last run of it took
     GPtrArray *eta_labels; // of the waiting rows, in order
     double fraction, eta_s;
@@ -98,6 +102,26 @@ double nino_queue_panel_seconds(NinoQueuePanel *p, const char *content)
     return s ? *s : NAN;
 }
 
+GHashTable *nino_queue_panel_values(NinoQueuePanel *p, guint64 job)
+{
+    return g_hash_table_lookup(p->values, &job);
+}
+
+// From the one of the same name that was queued before it; NULL: nothing, or that is not known.
+static char *difference_of(NinoQueuePanel *p, const NinoJob *job)
+{
+    GPtrArray *jobs = nino_engine_jobs(p->engine);
+    const NinoJob *before = NULL;
+    for (guint i = 0; i < jobs->len; i++) {
+        const NinoJob *j = jobs->pdata[i];
+        if (j->id < job->id && (!before || j->id > before->id) && !g_strcmp0(j->name, job->name))
+            before = j;
+    }
+    return before ? nino_job_values_differ(nino_queue_panel_values(p, before->id),
+                                           nino_queue_panel_values(p, job->id))
+                  : NULL;
+}
+
 static void learn(NinoQueuePanel *p, GPtrArray *jobs)
 {
     for (guint i = jobs->len; i-- > 0;) { // the newest comes first in the list and wins
@@ -141,7 +165,9 @@ static void show_running(NinoQueuePanel *p)
     g_autofree char *text = isnan(p->eta_s)
                                 ? g_strdup_printf("%.0f %%", p->fraction * 100)
                                 : g_strdup_printf(_("%.0f %%, %s left"), p->fraction * 100, left);
-    gtk_label_set_text(GTK_LABEL(p->running_label), text);
+    g_autofree char *both =
+        p->running_other ? g_strdup_printf("%s · %s", text, p->running_other) : g_strdup(text);
+    gtk_label_set_text(GTK_LABEL(p->running_label), both);
     gtk_progress_bar_set_fraction(p->running_bar, CLAMP(p->fraction, 0, 1));
 }
 
@@ -265,7 +291,7 @@ static void queue_panel_add_buttons(NinoQueuePanel *p, GtkWidget *box, const Nin
     }
 }
 
-static char *detail_of(const NinoJob *j)
+static char *state_detail(const NinoJob *j)
 {
     if (j->state == NINO_QUEUE_FAILED || j->state == NINO_QUEUE_CANCELLED)
         return j->error && *j->error
@@ -279,6 +305,12 @@ static char *detail_of(const NinoJob *j)
     return g_strdup(queue_panel_state_text(j));
 }
 
+static char *detail_of(NinoQueuePanel *p, const NinoJob *j)
+{
+    g_autofree char *state = state_detail(j), *other = difference_of(p, j);
+    return other ? g_strdup_printf("%s · %s", other, state) : g_steal_pointer(&state);
+}
+
 static GtkWidget *small_label(const char *text)
 {
     GtkWidget *l = gtk_label_new(text);
@@ -289,17 +321,17 @@ static GtkWidget *small_label(const char *text)
 
 static void queue_panel_add_row(NinoQueuePanel *p, const NinoJob *j, int position)
 {
-    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 4);
+    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_XS);
     gtk_widget_add_css_class(line, "queue-row");
     GtkWidget *icon = gtk_image_new_from_icon_name(queue_panel_icon(j));
     gtk_widget_set_tooltip_text(icon, queue_panel_state_text(j));
     if (j->state == NINO_QUEUE_FAILED)
         gtk_widget_add_css_class(icon, "error-text");
     gtk_box_append(GTK_BOX(line), icon);
-    GtkWidget *texts = gtk_box_new(GTK_ORIENTATION_VERTICAL, 2);
+    GtkWidget *texts = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_HAIR);
     gtk_widget_set_hexpand(texts, TRUE);
     gtk_box_append(GTK_BOX(texts), small_label(j->name));
-    g_autofree char *detail = detail_of(j);
+    g_autofree char *detail = detail_of(p, j);
     GtkWidget *second = small_label(detail);
     gtk_widget_set_tooltip_text(second, detail);
     gtk_widget_add_css_class(second, j->state == NINO_QUEUE_FAILED ? "error-text" : "dim-label");
@@ -308,6 +340,8 @@ static void queue_panel_add_row(NinoQueuePanel *p, const NinoJob *j, int positio
     gtk_box_append(GTK_BOX(line), texts);
     if (j->state == NINO_QUEUE_RUNNING) {
         p->running_label = second;
+        g_free(p->running_other);
+        p->running_other = difference_of(p, j);
         p->running_bar = GTK_PROGRESS_BAR(gtk_progress_bar_new());
         gtk_accessible_update_property(GTK_ACCESSIBLE(p->running_bar),
                                        GTK_ACCESSIBLE_PROPERTY_LABEL, _("Progress of this job"),
@@ -360,6 +394,14 @@ static void rebuild(NinoEngine *engine, gpointer user)
     show_estimates(p);
 }
 
+void nino_queue_panel_tell_values(NinoQueuePanel *p, guint64 job, GHashTable *values)
+{
+    if (!values)
+        return;
+    g_hash_table_replace(p->values, g_memdup2(&job, sizeof(job)), g_hash_table_ref(values));
+    rebuild(p->engine, p); // its row may be there already
+}
+
 int nino_queue_panel_repeat(NinoQueuePanel *p)
 {
     return gtk_spin_button_get_value_as_int(GTK_SPIN_BUTTON(p->times));
@@ -376,7 +418,7 @@ static void on_clear(GtkButton *b, gpointer user)
 
 static GtkWidget *toolbar(NinoQueuePanel *p)
 {
-    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
+    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_S);
     gtk_widget_add_css_class(bar, "bar");
     p->pause = gtk_toggle_button_new_with_label(_("Pause"));
     gtk_actionable_set_action_name(GTK_ACTIONABLE(p->pause), "win.pause");
@@ -407,6 +449,8 @@ static void queue_panel_dispose(GObject *o)
     g_clear_pointer(&p->box, gtk_widget_unparent);
     g_clear_pointer(&p->seconds, g_hash_table_unref);
     g_clear_pointer(&p->contents, g_hash_table_unref);
+    g_clear_pointer(&p->running_other, g_free);
+    g_clear_pointer(&p->values, g_hash_table_unref);
     g_clear_pointer(&p->eta_labels, g_ptr_array_unref);
     G_OBJECT_CLASS(nino_queue_panel_parent_class)->dispose(o);
 }
@@ -426,6 +470,8 @@ static void nino_queue_panel_init(NinoQueuePanel *p)
 {
     p->seconds = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     p->contents = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+    p->values = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
+                                      (GDestroyNotify) g_hash_table_unref);
     p->eta_labels = g_ptr_array_new();
     p->eta_s = NAN;
     p->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);

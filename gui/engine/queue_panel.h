@@ -13,6 +13,9 @@ void nino_queue_panel_progress(NinoQueuePanel *p, double fraction, double eta_s)
 char *nino_queue_content(const char *workflow, gsize len);
 // The job computes this; its time is learned for all that compute the same. content may be NULL.
 void nino_queue_panel_tell(NinoQueuePanel *p, guint64 job, const char *content);
+// The values that the job has (engine/job_values.h): its row says what differs from the job before. May be NULL.
+void nino_queue_panel_tell_values(NinoQueuePanel *p, guint64 job, GHashTable *values);
+GHashTable *nino_queue_panel_values(NinoQueuePanel *p, guint64 job);  // NULL: not told
 const char *nino_queue_panel_content(NinoQueuePanel *p, guint64 job); // NULL: not told
 // Of the last run that computed this; NaN: none.
 double nino_queue_panel_seconds(NinoQueuePanel *p, const char *content);

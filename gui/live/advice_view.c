@@ -261,9 +261,9 @@ static GtkWidget *make_row(NinoAdviceView *v, size_t i)
 {
     const nino_advice *a = &v->advice[i];
     char gain[40], text[360];
-    GtkWidget *row = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
-    GtkWidget *words = gtk_box_new(GTK_ORIENTATION_VERTICAL, 3);
-    GtkWidget *side = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
+    GtkWidget *row = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_M);
+    GtkWidget *words = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_XS);
+    GtkWidget *side = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_S);
     gtk_widget_set_hexpand(words, TRUE);
     gtk_box_append(GTK_BOX(words), advice_view_line(a->title, "heading"));
     gtk_box_append(GTK_BOX(words), advice_view_line(a->evidence, NULL));
@@ -301,10 +301,10 @@ static GtkWidget *make_row(NinoAdviceView *v, size_t i)
     gtk_widget_set_valign(side, GTK_ALIGN_CENTER);
     gtk_box_append(GTK_BOX(row), words);
     gtk_box_append(GTK_BOX(row), side);
-    gtk_widget_set_margin_top(row, 8);
-    gtk_widget_set_margin_bottom(row, 8);
-    gtk_widget_set_margin_start(row, 8);
-    gtk_widget_set_margin_end(row, 8);
+    gtk_widget_set_margin_top(row, NINO_SPACE_S);
+    gtk_widget_set_margin_bottom(row, NINO_SPACE_S);
+    gtk_widget_set_margin_start(row, NINO_SPACE_S);
+    gtk_widget_set_margin_end(row, NINO_SPACE_S);
     return row;
 }
 
@@ -404,11 +404,11 @@ static GtkWidget *button(NinoAdviceView *v, const char *label, GCallback clicked
 static void nino_advice_view_init(NinoAdviceView *v)
 {
     gtk_orientable_set_orientation(GTK_ORIENTABLE(v), GTK_ORIENTATION_VERTICAL);
-    v->trial = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
-    gtk_widget_set_margin_top(v->trial, 8);
-    gtk_widget_set_margin_start(v->trial, 8);
-    gtk_widget_set_margin_end(v->trial, 8);
-    gtk_widget_set_margin_bottom(v->trial, 8);
+    v->trial = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_S);
+    gtk_widget_set_margin_top(v->trial, NINO_SPACE_S);
+    gtk_widget_set_margin_start(v->trial, NINO_SPACE_S);
+    gtk_widget_set_margin_end(v->trial, NINO_SPACE_S);
+    gtk_widget_set_margin_bottom(v->trial, NINO_SPACE_S);
     v->trial_label = advice_view_line("", NULL);
     gtk_widget_set_hexpand(v->trial_label, TRUE);
     gtk_box_append(GTK_BOX(v->trial), v->trial_label);

@@ -460,11 +460,11 @@ static GtkWidget *make_table(NinoCompareView *v)
 static void nino_compare_view_init(NinoCompareView *v)
 {
     gtk_orientable_set_orientation(GTK_ORIENTABLE(v), GTK_ORIENTATION_VERTICAL);
-    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
-    gtk_widget_set_margin_top(bar, 6);
-    gtk_widget_set_margin_bottom(bar, 6);
-    gtk_widget_set_margin_start(bar, 8);
-    gtk_widget_set_margin_end(bar, 8);
+    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_S);
+    gtk_widget_set_margin_top(bar, NINO_SPACE_S);
+    gtk_widget_set_margin_bottom(bar, NINO_SPACE_S);
+    gtk_widget_set_margin_start(bar, NINO_SPACE_S);
+    gtk_widget_set_margin_end(bar, NINO_SPACE_S);
     v->label = gtk_label_new(NULL);
     gtk_label_set_xalign(GTK_LABEL(v->label), 0);
     gtk_label_set_ellipsize(GTK_LABEL(v->label), PANGO_ELLIPSIZE_END);

@@ -5,6 +5,7 @@
 
 #include "base/i18n.h"
 #include "plot/area.h"
+#include "plot/pick_menu.h"
 
 #include <math.h>
 
@@ -262,6 +263,83 @@ static gboolean flame_click(NinoArea *area, double x, double y, int n_press, gpo
     return TRUE;
 }
 
+// Whether a scope was reached by the same names.
+static gboolean is_on_path(const Flame *f, const nino_span *s, int32_t at, int32_t node)
+{
+    while (at >= 0 && node >= 0) {
+        if (s[at].name != f->node[node].name || s[at].kind != f->node[node].kind)
+            return FALSE;
+        at = s[at].parent;
+        node = f->node[node].parent;
+    }
+    return node < 0 && at < 0;
+}
+
+// The longest of the scopes that a node sums up, in the selected range; -1: none is known.
+static int32_t longest_scope(const Flame *f, int32_t node)
+{
+    size_t n;
+    guint64 t0, t1, most = 0;
+    int32_t found = -1;
+    nino_history *h = nino_run_history(f->run);
+    const nino_span *s = nino_history_spans(h, &n);
+    nino_run_range(f->run, &t0, &t1);
+    for (size_t i = 0; i < n; i++) {
+        const guint64 end = s[i].end_ns ? s[i].end_ns : nino_history_end(h);
+        if (s[i].begin_ns >= t1 || end <= t0 || !is_on_path(f, s, (int32_t) i, node))
+            continue;
+        if (found < 0 || end - s[i].begin_ns > most) {
+            most = end - s[i].begin_ns;
+            found = (int32_t) i;
+        }
+    }
+    return found;
+}
+
+static void flame_pick(Flame *f, int32_t i)
+{
+    set_focus(f, i);
+    if (f->node[i].kind > NINO_EV_TILE)
+        nino_run_pick_kernel(f->run, f->node[i].name);
+    else
+        nino_run_pick_span(f->run, longest_scope(f, i));
+}
+
+// As the whole, or one level up.
+static void menu_flame(GSimpleAction *a, GVariant *parameter, gpointer box)
+{
+    (void) parameter;
+    Flame *f = g_object_get_data(box, "flame");
+    if (g_str_equal(g_action_get_name(G_ACTION(a)), "up"))
+        flame_activate(f, f->root >= 0 ? f->node[f->root].parent : -1);
+    else if (f->focus >= 0)
+        flame_activate(f, f->focus);
+}
+
+static gboolean flame_menu(NinoArea *area, double *x, double *y, GMenu *more, gpointer user)
+{
+    Flame *f = user;
+    NinoPlotBox b = { .w = 0 };
+    const float width = (float) gtk_widget_get_width(GTK_WIDGET(area));
+    if (*x < 0 && (f->focus < 0 || !flame_box_of(f, f->focus, width, &b)))
+        return FALSE;
+    const int32_t i = *x < 0 ? f->focus : node_at(area, f, *x, *y);
+    g_autoptr(GMenu) own = g_menu_new();
+    if (*x < 0) {
+        *x = (double) (b.x + b.w / 2);
+        *y = (double) (b.y + b.h / 2);
+    }
+    if (i >= 0) {
+        flame_pick(f, i);
+        if (f->node[i].kind <= NINO_EV_TILE)
+            g_menu_append(own, _("Make it the whole"), "flame.whole");
+    }
+    if (f->root >= 0)
+        g_menu_append(own, _("One level up"), "flame.up");
+    g_menu_append_section(more, NULL, G_MENU_MODEL(own));
+    return i >= 0;
+}
+
 // The next node at the same depth with the same parent.
 static int32_t sibling(const Flame *f, int32_t i, int step)
 {
@@ -345,17 +423,20 @@ static GtkWidget *flame_make_bar(Flame *f)
                                 _("Time of kernels and transfers, by the scopes around"));
     gtk_widget_set_tooltip_text(wall, _("Time between begin and end of the scopes"));
     gtk_widget_add_css_class(bar, "linked");
-    gtk_widget_set_margin_start(bar, 6);
-    gtk_widget_set_margin_top(bar, 6);
-    gtk_widget_set_margin_bottom(bar, 6);
+    gtk_widget_set_margin_start(bar, NINO_SPACE_S);
+    gtk_widget_set_margin_top(bar, NINO_SPACE_S);
+    gtk_widget_set_margin_bottom(bar, NINO_SPACE_S);
     gtk_box_append(GTK_BOX(bar), f->device);
     gtk_box_append(GTK_BOX(bar), wall);
     f->scope = gtk_label_new("");
     gtk_widget_add_css_class(f->scope, "dim-label");
-    gtk_widget_set_margin_start(f->scope, 12);
+    gtk_widget_set_margin_start(f->scope, NINO_SPACE_M);
     GtkWidget *both = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
     gtk_box_append(GTK_BOX(both), bar);
     gtk_box_append(GTK_BOX(both), f->scope);
+    gtk_widget_set_hexpand(f->scope, TRUE);
+    gtk_label_set_xalign(GTK_LABEL(f->scope), 0);
+    gtk_box_append(GTK_BOX(both), nino_pick_menu_button(f->run, _("Menu of the chosen part")));
     return both;
 }
 
@@ -366,6 +447,7 @@ static GtkWidget *new_flame(NinoRun *run)
                                        .draws_itself = TRUE,
                                        .tip = flame_tip,
                                        .click = flame_click,
+                                       .menu = flame_menu,
                                        .key = on_flame_key,
                                        .min_width = 240,
                                        .min_height = LEGEND + 8 * ROW };
@@ -378,6 +460,11 @@ static GtkWidget *new_flame(NinoRun *run)
     f->area = nino_area_new(run, &type, f, NULL);
     gtk_box_append(GTK_BOX(box), f->area);
     g_object_set_data_full(G_OBJECT(box), "flame", f, flame_free);
+    static const GActionEntry actions[] = { { .name = "whole", .activate = menu_flame },
+                                            { .name = "up", .activate = menu_flame } };
+    g_autoptr(GSimpleActionGroup) group = g_simple_action_group_new();
+    g_action_map_add_action_entries(G_ACTION_MAP(group), actions, G_N_ELEMENTS(actions), box);
+    gtk_widget_insert_action_group(box, "flame", G_ACTION_GROUP(group));
     g_signal_connect_object(run, "changed", G_CALLBACK(on_flame_changed), f->area,
                             G_CONNECT_SWAPPED);
     g_signal_connect_object(run, "range", G_CALLBACK(flame_update), f->area, G_CONNECT_SWAPPED);

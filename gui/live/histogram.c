@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-enum { LEFT = 56, TOP = 30, BOTTOM = 20, MAX_OUTLIERS = 12, UPDATE_MS = 500 };
+enum { LEFT = 56, TOP = 30, BOTTOM = 20, MAX_OUTLIERS = 12, UPDATE_MS = 500, MAX_SORTED = 100000 };
 
 typedef struct Histogram {
     NinoRun *run; // the widgets hold it
@@ -187,6 +187,67 @@ static gboolean histogram_item(NinoArea *area, int i, double *x, double *y, gpoi
     return FALSE;
 }
 
+// The longest call of the bin at x; FALSE: it has none.
+static gboolean call_at(NinoArea *area, const Histogram *h, double x, nino_event *call)
+{
+    NinoPlotBox box;
+    guint64 t0, t1;
+    GtkWidget *w = GTK_WIDGET(area);
+    histogram_plot_box((float) gtk_widget_get_width(w), (float) gtk_widget_get_height(w), &box);
+    const int bin = (int) floor((x - (double) box.x) / (double) box.w * NINO_HISTOGRAM_BINS);
+    if (!h->data.calls || bin < 0 || bin >= NINO_HISTOGRAM_BINS || !h->data.bin[bin])
+        return FALSE;
+    nino_history *history = nino_run_history(h->run);
+    nino_run_range(h->run, &t0, &t1);
+    // from the longest on: those of the bins behind come before
+    size_t before = 0;
+    for (int i = bin + 1; i < NINO_HISTOGRAM_BINS; i++)
+        before += h->data.bin[i];
+    if (before > MAX_SORTED)
+        return FALSE;
+    g_autofree nino_event *longest = g_new(nino_event, before + 1);
+    if (nino_history_calls(history, h->kernel, t0, t1, longest, before + 1) <= before)
+        return FALSE;
+    *call = longest[before];
+    return TRUE;
+}
+
+// Of the calls of a bin the longest, beside the bins the kernel with all its calls.
+static gboolean histogram_pick(NinoArea *area, Histogram *h, double x)
+{
+    nino_event call;
+    if (call_at(area, h, x, &call))
+        nino_run_pick_slice(h->run, &call);
+    else
+        nino_run_pick_kernel(h->run, h->kernel);
+    return h->kernel != 0;
+}
+
+static gboolean histogram_click(NinoArea *area, double x, double y, int n_press, gpointer user)
+{
+    (void) y;
+    Histogram *h = user;
+    nino_event call;
+    if (!call_at(area, h, x, &call))
+        return FALSE;
+    if (n_press == 2)
+        nino_run_show(h->run, &call);
+    return histogram_pick(area, h, x);
+}
+
+static gboolean histogram_menu(NinoArea *area, double *x, double *y, GMenu *more, gpointer user)
+{
+    (void) more;
+    Histogram *h = user;
+    if (*x < 0 && !nino_area_item_place(area, x, y)) {
+        *x = gtk_widget_get_width(GTK_WIDGET(area)) / 2.0;
+        *y = gtk_widget_get_height(GTK_WIDGET(area)) / 2.0;
+        nino_run_pick_kernel(h->run, h->kernel);
+        return h->kernel != 0;
+    }
+    return histogram_pick(area, h, *x);
+}
+
 static gboolean histogram_tip(NinoArea *area, double x, double y, GString *text, gpointer user)
 {
     (void) y;
@@ -233,15 +294,15 @@ static void histogram_export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
 
 static GtkWidget *make_list(Histogram *h)
 {
-    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 4);
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_XS);
     GtkWidget *title = gtk_label_new(_("Outliers"));
     gtk_label_set_xalign(GTK_LABEL(title), 0);
     gtk_widget_add_css_class(title, "heading");
     gtk_widget_set_tooltip_text(title,
                                 _("Calls longer than the third quartile by three times the "
                                   "interquartile range; choose one to see it in the timeline"));
-    gtk_widget_set_margin_start(title, 8);
-    gtk_widget_set_margin_top(title, 6);
+    gtk_widget_set_margin_start(title, NINO_SPACE_S);
+    gtk_widget_set_margin_top(title, NINO_SPACE_S);
     h->list = gtk_list_box_new();
     gtk_list_box_set_selection_mode(GTK_LIST_BOX(h->list), GTK_SELECTION_NONE);
     gtk_list_box_set_activate_on_single_click(GTK_LIST_BOX(h->list), TRUE);
@@ -270,6 +331,8 @@ static GtkWidget *new_histogram(NinoRun *run)
                                        .draws_itself = TRUE,
                                        .tip = histogram_tip,
                                        .item = histogram_item,
+                                       .click = histogram_click,
+                                       .menu = histogram_menu,
                                        .min_width = 240,
                                        .min_height = 120 };
     static const NinoViewExport x = { .draw = histogram_export_draw,

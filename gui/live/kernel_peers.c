@@ -2,6 +2,7 @@
 #include "live/kernel_peers.h"
 
 #include "base/i18n.h"
+#include "plot/pick_menu.h"
 #include "plot/plot.h"
 
 #include <math.h>
@@ -133,8 +134,15 @@ static void on_peer_bind(GtkSignalListItemFactory *f, GtkListItem *item, gpointe
     GtkWidget *label = gtk_list_item_get_child(item);
     format_peer(gtk_list_item_get_item(item), c, text, sizeof(text));
     gtk_label_set_text(GTK_LABEL(label), text);
+    g_object_set_data(G_OBJECT(label), NINO_CELL_ITEM, gtk_list_item_get_item(item));
     if (c <= WORK)
         gtk_widget_set_tooltip_text(label, text);
+}
+
+static void on_peer_unbind(GtkSignalListItemFactory *f, GtkListItem *item, gpointer column)
+{
+    (void) f, (void) column;
+    g_object_set_data(G_OBJECT(gtk_list_item_get_child(item)), NINO_CELL_ITEM, NULL);
 }
 
 static int compare_peers(gconstpointer a, gconstpointer b, gpointer column)
@@ -153,6 +161,7 @@ static GtkColumnViewColumn *add_column(GtkColumnView *view, int c)
     GtkListItemFactory *f = gtk_signal_list_item_factory_new();
     g_signal_connect(f, "setup", G_CALLBACK(on_peer_setup), GINT_TO_POINTER(c));
     g_signal_connect(f, "bind", G_CALLBACK(on_peer_bind), GINT_TO_POINTER(c));
+    g_signal_connect(f, "unbind", G_CALLBACK(on_peer_unbind), NULL);
     GtkColumnViewColumn *col = gtk_column_view_column_new(_(columns[c].title), f);
     GtkSorter *sorter = GTK_SORTER(gtk_custom_sorter_new(compare_peers, GINT_TO_POINTER(c), NULL));
     gtk_column_view_column_set_sorter(col, sorter);
@@ -267,6 +276,24 @@ void nino_kernel_peers_export(GtkWidget *peers, NinoRowFn row, gpointer user)
     }
 }
 
+static gboolean peers_menu(GtkWidget *view, double *x, double *y, GMenu *more, gpointer user)
+{
+    const Peers *p = user;
+    (void) more;
+    const NinoPeer *row =
+        nino_pick_row_at(view, x, y, gtk_single_selection_get_selected_item(p->selection));
+    const guint n = row ? g_list_model_get_n_items(G_LIST_MODEL(p->selection)) : 0;
+    if (!row)
+        return FALSE;
+    for (guint i = 0; i < n; i++) {
+        g_autoptr(NinoPeer) r = g_list_model_get_item(G_LIST_MODEL(p->selection), i);
+        if (r == row)
+            gtk_single_selection_set_selected(p->selection, i);
+    }
+    nino_run_pick_kernel(p->run, row->stat.kernel);
+    return TRUE;
+}
+
 GtkWidget *nino_kernel_peers_new(NinoRun *run, NinoPeerFn chosen, gpointer user)
 {
     Peers *p = g_new0(Peers, 1);
@@ -297,6 +324,7 @@ GtkWidget *nino_kernel_peers_new(NinoRun *run, NinoPeerFn chosen, gpointer user)
     gtk_accessible_update_property(GTK_ACCESSIBLE(p->view), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Launches of the same op"), -1);
     g_signal_connect_swapped(p->selection, "notify::selected", G_CALLBACK(on_peer_selected), p);
+    nino_pick_menu_add(p->view, run, peers_menu, p);
     GtkWidget *scroll = gtk_scrolled_window_new();
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), p->view);
     g_object_set_data_full(G_OBJECT(scroll), "peers", p, peers_free);

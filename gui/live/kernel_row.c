@@ -3,6 +3,7 @@
 #include "live/kernel_row.h"
 
 #include "base/i18n.h"
+#include "plot/pick_menu.h"
 #include "plot/plot.h"
 
 #include <math.h>
@@ -178,6 +179,7 @@ static void on_bind(GtkSignalListItemFactory *f, GtkListItem *item, gpointer col
     NinoKernelRow *r = gtk_list_item_get_item(item);
     GtkWidget *label = gtk_list_item_get_child(item);
     refresh_label(r, GTK_LABEL(label));
+    g_object_set_data(G_OBJECT(label), NINO_CELL_ITEM, r);
     g_signal_connect(r, "changed", G_CALLBACK(refresh_label), label);
 }
 
@@ -186,6 +188,7 @@ static void on_unbind(GtkSignalListItemFactory *f, GtkListItem *item, gpointer c
     (void) f, (void) column;
     g_signal_handlers_disconnect_by_func(gtk_list_item_get_item(item), G_CALLBACK(refresh_label),
                                          gtk_list_item_get_child(item));
+    g_object_set_data(G_OBJECT(gtk_list_item_get_child(item)), NINO_CELL_ITEM, NULL);
 }
 
 // Work sizes sort by how many work-items they are.

@@ -6,6 +6,7 @@
 #include "base/i18n.h"
 #include "base/tick.h"
 #include "live/kernel_row.h"
+#include "plot/pick_menu.h"
 #include "plot/plot.h"
 
 #include <stdlib.h>
@@ -114,6 +115,7 @@ static void show_count(Table *t, size_t n, double all_ns)
                n, time, range);
     if (g_strcmp0(gtk_label_get_text(GTK_LABEL(t->count)), text) != 0)
         gtk_label_set_text(GTK_LABEL(t->count), text);
+    gtk_widget_set_tooltip_text(t->count, text);
 }
 
 // The list holds on to the row it shows first; who looks at the top wants to see the new top.
@@ -258,6 +260,49 @@ static void on_kernel_table_activate(GtkColumnView *view, guint position, Table 
         nino_run_show(t->run, &call);
 }
 
+// ---- menu --------------------------------------------------------------------------------------
+
+static void select_row(Table *t, const NinoKernelRow *row)
+{
+    const guint n = g_list_model_get_n_items(G_LIST_MODEL(t->selection));
+    for (guint i = 0; i < n; i++) {
+        g_autoptr(NinoKernelRow) r = g_list_model_get_item(G_LIST_MODEL(t->selection), i);
+        if (r == row)
+            gtk_single_selection_set_selected(t->selection, i);
+    }
+}
+
+static gboolean kernel_table_menu(GtkWidget *view, double *x, double *y, GMenu *more, gpointer user)
+{
+    Table *t = user;
+    const NinoKernelRow *r =
+        nino_pick_row_at(view, x, y, gtk_single_selection_get_selected_item(t->selection));
+    g_autoptr(GMenu) own = g_menu_new();
+    if (!r)
+        return FALSE;
+    select_row(t, r);
+    nino_run_pick_kernel(t->run, kernel_of(t, r));
+    g_menu_append(own, _("Filter the table by its name"), "kernels.filter");
+    g_menu_append_section(more, NULL, G_MENU_MODEL(own));
+    return TRUE;
+}
+
+static void menu_filter(GSimpleAction *a, GVariant *parameter, gpointer box)
+{
+    (void) a, (void) parameter;
+    const Table *t = g_object_get_data(box, "table");
+    gtk_editable_set_text(GTK_EDITABLE(t->search), nino_run_name(t->run, nino_run_kernel(t->run)));
+}
+
+static void add_menu(Table *t)
+{
+    static const GActionEntry actions[] = { { .name = "filter", .activate = menu_filter } };
+    g_autoptr(GSimpleActionGroup) group = g_simple_action_group_new();
+    g_action_map_add_action_entries(G_ACTION_MAP(group), actions, G_N_ELEMENTS(actions), t->box);
+    gtk_widget_insert_action_group(t->box, "kernels", G_ACTION_GROUP(group));
+    nino_pick_menu_add(t->view, t->run, kernel_table_menu, t);
+}
+
 // ---- filter, export ----------------------------------------------------------------------------
 
 static gboolean kernel_table_matches(gpointer item, gpointer table)
@@ -362,7 +407,7 @@ static void connect(Table *t, NinoRun *run)
 
 static GtkWidget *kernel_table_make_bar(Table *t)
 {
-    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12);
+    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_M);
     t->search = gtk_search_entry_new();
     g_object_set(t->search, "placeholder-text", _("Filter kernels"), NULL);
     gtk_widget_set_tooltip_text(
@@ -377,10 +422,11 @@ static GtkWidget *kernel_table_make_bar(Table *t)
         _("A row for every global and local size that a kernel was launched with; traces of "
           "versions that did not record them have one row a kernel"));
     t->count = gtk_label_new("");
+    gtk_label_set_ellipsize(GTK_LABEL(t->count), PANGO_ELLIPSIZE_END);
     gtk_widget_add_css_class(t->count, "dim-label");
-    gtk_widget_set_margin_start(bar, 6);
-    gtk_widget_set_margin_top(bar, 6);
-    gtk_widget_set_margin_bottom(bar, 6);
+    gtk_widget_set_margin_start(bar, NINO_SPACE_S);
+    gtk_widget_set_margin_top(bar, NINO_SPACE_S);
+    gtk_widget_set_margin_bottom(bar, NINO_SPACE_S);
     gtk_box_append(GTK_BOX(bar), t->search);
     gtk_box_append(GTK_BOX(bar), t->by_shape);
     gtk_box_append(GTK_BOX(bar), t->by_work);
@@ -390,6 +436,7 @@ static GtkWidget *kernel_table_make_bar(Table *t)
     gtk_actionable_set_action_target(GTK_ACTIONABLE(page), "s", "kernel");
     gtk_actionable_set_action_name(GTK_ACTIONABLE(page), "win.view");
     gtk_box_append(GTK_BOX(bar), page);
+    gtk_box_append(GTK_BOX(bar), nino_pick_menu_button(t->run, _("Menu of the chosen kernel")));
     gtk_box_append(GTK_BOX(bar), t->count);
     return bar;
 }
@@ -411,6 +458,7 @@ static GtkWidget *new_kernel_table(NinoRun *run)
     gtk_box_append(GTK_BOX(t->box), scroll);
     g_object_set_data_full(G_OBJECT(t->box), "table", t, table_free);
     connect(t, run);
+    add_menu(t);
     nino_view_set_export(t->box, &x);
     return t->box;
 }

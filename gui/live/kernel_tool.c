@@ -6,6 +6,7 @@
 
 #include "base/child.h"
 #include "base/i18n.h"
+#include "base/tokens.h"
 #include "base/places.h"
 
 enum { MAX_TOOLS = 4 };
@@ -203,7 +204,7 @@ void nino_kernel_tool_set_busy(GtkWidget *page, gboolean is_busy)
 GtkWidget *nino_kernel_tool_new(const NinoKernelTool *tools, const char *name, gboolean is_asking)
 {
     Page *p = g_new0(Page, 1);
-    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
+    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_S);
     p->tools = tools;
     p->is_asking = is_asking;
     p->program = g_strdup("");

@@ -191,7 +191,7 @@ static void kernel_view_export_rows(GtkWidget *box, NinoRowFn row, gpointer user
 
 static GtkWidget *make_facts(View *v)
 {
-    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_S);
     for (int i = -1; i < FACTS; i++) {
         GtkWidget *label = gtk_label_new("");
         gtk_label_set_xalign(GTK_LABEL(label), 0);
@@ -202,9 +202,9 @@ static GtkWidget *make_facts(View *v)
         *(i < 0 ? &v->title : &v->fact[i]) = label;
     }
     gtk_widget_add_css_class(v->title, "heading");
-    gtk_widget_set_margin_start(box, 8);
-    gtk_widget_set_margin_end(box, 8);
-    gtk_widget_set_margin_top(box, 8);
+    gtk_widget_set_margin_start(box, NINO_SPACE_S);
+    gtk_widget_set_margin_end(box, NINO_SPACE_S);
+    gtk_widget_set_margin_top(box, NINO_SPACE_S);
     GtkWidget *scroll = gtk_scrolled_window_new();
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
                                    GTK_POLICY_AUTOMATIC);
@@ -243,8 +243,8 @@ static GtkWidget *make_pages(View *v)
     v->pages = stack;
     gtk_stack_switcher_set_stack(GTK_STACK_SWITCHER(bar), GTK_STACK(stack));
     gtk_widget_set_halign(bar, GTK_ALIGN_START);
-    gtk_widget_set_margin_top(bar, 6);
-    gtk_widget_set_margin_bottom(bar, 6);
+    gtk_widget_set_margin_top(bar, NINO_SPACE_S);
+    gtk_widget_set_margin_bottom(bar, NINO_SPACE_S);
     v->peers = nino_kernel_peers_new(v->run, on_peer, v);
     gtk_stack_add_titled(GTK_STACK(stack), v->peers, "peers", _("Peers"));
     for (int i = 0; i < TOOLS; i++) {
@@ -267,7 +267,7 @@ static GtkWidget *new_kernel_view(NinoRun *run)
     static const NinoViewExport x = { .rows = kernel_view_export_rows };
     View *v = g_new0(View, 1);
     v->run = run;
-    v->box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
+    v->box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_S);
     gtk_box_append(GTK_BOX(v->box), make_facts(v));
     gtk_box_append(GTK_BOX(v->box), make_pages(v));
     g_object_set_data_full(G_OBJECT(v->box), "view", v, view_free);

@@ -99,8 +99,8 @@ static GtkWidget *new_perf_view(NinoRun *run)
     Perf *f = g_new0(Perf, 1);
     f->run = run;
     f->grid = gtk_grid_new();
-    gtk_grid_set_column_spacing(GTK_GRID(f->grid), 24);
-    gtk_grid_set_row_spacing(GTK_GRID(f->grid), 6);
+    gtk_grid_set_column_spacing(GTK_GRID(f->grid), NINO_SPACE_XL);
+    gtk_grid_set_row_spacing(GTK_GRID(f->grid), NINO_SPACE_S);
     f->scope = gtk_label_new(_("Whole run"));
     gtk_label_set_xalign(GTK_LABEL(f->scope), 0);
     gtk_widget_add_css_class(f->scope, "heading");
@@ -109,10 +109,10 @@ static GtkWidget *new_perf_view(NinoRun *run)
     for (size_t i = 0; t[i].name && i < MOST; i++)
         add_row(f, &t[i], i);
     GtkWidget *scroll = gtk_scrolled_window_new();
-    gtk_widget_set_margin_start(f->grid, 12);
-    gtk_widget_set_margin_end(f->grid, 12);
-    gtk_widget_set_margin_top(f->grid, 8);
-    gtk_widget_set_margin_bottom(f->grid, 8);
+    gtk_widget_set_margin_start(f->grid, NINO_SPACE_M);
+    gtk_widget_set_margin_end(f->grid, NINO_SPACE_M);
+    gtk_widget_set_margin_top(f->grid, NINO_SPACE_S);
+    gtk_widget_set_margin_bottom(f->grid, NINO_SPACE_S);
     gtk_widget_set_halign(f->grid, GTK_ALIGN_START);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), f->grid);
     g_object_set_data(G_OBJECT(f->grid), "perf", f);

@@ -256,8 +256,8 @@ static void pool_free(gpointer data)
 
 static GtkWidget *pool_view_make_bar(Pool *p)
 {
-    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
-    GtkWidget *both = gtk_box_new(GTK_ORIENTATION_VERTICAL, 2);
+    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_S);
+    GtkWidget *both = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_HAIR);
     p->figures = gtk_label_new(_("No memory is held"));
     gtk_label_set_xalign(GTK_LABEL(p->figures), 0);
     gtk_label_set_ellipsize(GTK_LABEL(p->figures), PANGO_ELLIPSIZE_END);
@@ -277,10 +277,10 @@ static GtkWidget *pool_view_make_bar(Pool *p)
     gtk_box_append(GTK_BOX(bar), ask);
     gtk_box_append(GTK_BOX(bar), p->size);
     gtk_box_append(GTK_BOX(bar), p->answer);
-    gtk_widget_set_margin_start(both, 8);
-    gtk_widget_set_margin_end(both, 8);
-    gtk_widget_set_margin_top(both, 6);
-    gtk_widget_set_margin_bottom(both, 6);
+    gtk_widget_set_margin_start(both, NINO_SPACE_S);
+    gtk_widget_set_margin_end(both, NINO_SPACE_S);
+    gtk_widget_set_margin_top(both, NINO_SPACE_S);
+    gtk_widget_set_margin_bottom(both, NINO_SPACE_S);
     g_signal_connect_swapped(p->size, "value-changed", G_CALLBACK(show_answer), p);
     return both;
 }

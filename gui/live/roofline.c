@@ -4,6 +4,7 @@
 #include "live/roofline_priv.h"
 
 #include "base/i18n.h"
+#include "base/tokens.h"
 #include "plot/view.h"
 
 #include <math.h>
@@ -278,11 +279,11 @@ static void on_axis(GtkToggleButton *choice, Roofline *r)
 
 static GtkWidget *roofline_make_bar(Roofline *r)
 {
-    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 12), *first = NULL;
+    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_M), *first = NULL;
     GtkWidget *both = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
     gtk_widget_add_css_class(both, "linked");
-    gtk_widget_set_margin_start(bar, 6);
-    gtk_widget_set_margin_top(bar, 6);
+    gtk_widget_set_margin_start(bar, NINO_SPACE_S);
+    gtk_widget_set_margin_top(bar, NINO_SPACE_S);
     gtk_box_append(GTK_BOX(bar), gtk_label_new(_("Arithmetic intensity")));
     gtk_box_append(GTK_BOX(bar), both);
     for (int i = 0; i < ROOFLINE_AXES; i++) {

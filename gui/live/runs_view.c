@@ -32,7 +32,8 @@ static void add_line(GtkWidget *box, const char *text, const char *class)
 // What it is called, when it was and how long it took, what was noted. Takes k.
 static GtkWidget *new_run_row(NinoKept *k)
 {
-    GtkWidget *row = gtk_list_box_row_new(), *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 1);
+    GtkWidget *row = gtk_list_box_row_new(),
+              *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_HAIR);
     g_autoptr(GDateTime) at = g_date_time_new_from_unix_local(k->at);
     g_autofree char *when = g_date_time_format(at, "%F %H:%M:%S");
     char took[40] = "–", records[40];
@@ -228,8 +229,8 @@ static GtkWidget *runs_entry(Runs *r, const char *what, const char *help, int mo
 
 static GtkWidget *make_foot(Runs *r)
 {
-    GtkWidget *foot = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
-    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 4);
+    GtkWidget *foot = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_S);
+    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_XS);
     gtk_widget_add_css_class(foot, "strip");
     r->hint = gtk_label_new("");
     gtk_label_set_wrap(GTK_LABEL(r->hint), TRUE);
@@ -294,14 +295,15 @@ static GtkWidget *new_runs_view(NinoRun *run)
     GtkWidget *none = gtk_label_new(_("Runs that end while this window watches them appear here"));
     gtk_label_set_wrap(GTK_LABEL(none), TRUE);
     gtk_widget_add_css_class(none, "dim-label");
-    gtk_widget_set_margin_top(none, 24);
+    gtk_widget_set_margin_top(none, NINO_SPACE_XL);
     gtk_list_box_set_placeholder(GTK_LIST_BOX(r->list), none);
     GtkWidget *scroll = gtk_scrolled_window_new();
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), r->list);
     gtk_widget_set_vexpand(scroll, TRUE);
     r->search = gtk_search_entry_new();
     g_object_set(r->search, "placeholder-text", _("Find a run"), "width-chars", 8, "margin-start",
-                 6, "margin-end", 6, "margin-top", 6, "margin-bottom", 6, NULL);
+                 NINO_SPACE_S, "margin-end", NINO_SPACE_S, "margin-top", NINO_SPACE_S,
+                 "margin-bottom", NINO_SPACE_S, NULL);
     gtk_widget_set_tooltip_text(r->search, _("By workflow, name, note or date"));
     gtk_accessible_update_property(GTK_ACCESSIBLE(r->search), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Find a run"), -1);

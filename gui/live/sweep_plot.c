@@ -290,7 +290,7 @@ GtkWidget *nino_sweep_plot_new(NinoRun *run)
                                        .min_width = 240,
                                        .min_height = HEIGHT };
     Sweep *s = g_new0(Sweep, 1);
-    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
+    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_S);
     s->run = run;
     s->chosen = -1;
     s->cancellable = g_cancellable_new();

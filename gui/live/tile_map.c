@@ -145,8 +145,8 @@ static GdkRGBA heat(const TileMap *m, double ms, float alpha)
 {
     const double range = m->top_ms - m->least_ms;
     const float t = range > 0 ? (float) MIN((ms - m->least_ms) / range, 1) : 0;
-    const GdkRGBA fast = { 0.20f, 0.55f, 0.85f, 1 }, slow = { 0.93f, 0.50f, 0.10f, 1 };
-    const GdkRGBA c = nino_plot_mix(&fast, &slow, t);
+    const GdkRGBA c = nino_plot_mix(nino_token(NINO_COLOUR_FAST, NINO_THEME_LIGHT),
+                                    nino_token(NINO_COLOUR_SLOW, NINO_THEME_LIGHT), t);
     return nino_plot_alpha(&c, alpha);
 }
 
@@ -156,7 +156,8 @@ static void draw_tile(const TileMap *m, NinoPlot *p, const Place *at, const nino
     const float x = at->x + e->u.tile.x * at->scale, y = at->y + e->u.tile.y * at->scale;
     const float w = e->u.tile.w * at->scale, h = e->u.tile.h * at->scale;
     const GdkRGBA fill = heat(m, ms, m->picture ? 0.28f : 0.42f), edge = heat(m, ms, 1);
-    const GdkRGBA white = { 1, 1, 1, 1 }, shade = { 0, 0, 0, 0.62f };
+    const GdkRGBA white = *nino_token(NINO_COLOUR_OVER, p->theme),
+                  shade = *nino_token(NINO_COLOUR_SHADE, p->theme);
     char text[64], took[32];
     nino_plot_bar(p, x, y, w, h, &fill); // where tiles overlap, they blend here as in the image
     nino_plot_frame(p, floorf(x), floorf(y), ceilf(w), ceilf(h), &edge);

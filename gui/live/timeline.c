@@ -5,6 +5,7 @@
 #include "live/timeline_priv.h"
 
 #include "base/i18n.h"
+#include "base/tokens.h"
 #include "live/describe.h"
 
 static void timeline_plot_box(NinoArea *area, float width, float height, NinoPlotBox *box,
@@ -255,24 +256,12 @@ static void step_in_row(Timeline *t, const Row *r, gboolean forward)
 static gboolean on_timeline_key(NinoArea *area, guint key, GdkModifierType mods, gpointer user)
 {
     Timeline *t = user;
+    (void) mods;
     if (!t->n_rows)
         return FALSE;
     t->focus_row = CLAMP(t->focus_row, 0, t->n_rows - 1);
     const Row *r = &t->row[t->focus_row];
     switch (key) {
-    case GDK_KEY_F10:
-        if (!(mods & GDK_SHIFT_MASK))
-            return FALSE;
-        // fall through
-    case GDK_KEY_Menu: {
-        NinoPlotBox box;
-        GtkWidget *w = GTK_WIDGET(area);
-        timeline_plot_box(area, (float) gtk_widget_get_width(w), 1, &box, user);
-        const guint64 at = nino_run_cursor(t->run);
-        nino_timeline_menu(t, at ? (double) nino_area_x(area, &box, at) : 20,
-                           (double) (nino_timeline_row_y(t, r) + r->h / 2));
-        return TRUE;
-    }
     case GDK_KEY_h: nino_timeline_toggle(t, r, ROW_HIDDEN); break;
     case GDK_KEY_i: nino_timeline_toggle(t, r, ROW_PINNED); break;
     case GDK_KEY_c: nino_timeline_toggle(t, r, ROW_COLLAPSED); break;
@@ -349,6 +338,7 @@ static GtkWidget *new_timeline(NinoRun *run)
                                        .tip = timeline_tip,
                                        .read = read_row,
                                        .click = nino_timeline_pick,
+                                       .menu = nino_timeline_menu,
                                        .key = on_timeline_key,
                                        .box = timeline_plot_box,
                                        .has_time = TRUE,
@@ -373,8 +363,8 @@ static GtkWidget *new_timeline(NinoRun *run)
     gtk_label_set_xalign(GTK_LABEL(t->readout), 0);
     gtk_label_set_ellipsize(GTK_LABEL(t->readout), PANGO_ELLIPSIZE_END);
     gtk_widget_add_css_class(t->readout, "dim-label");
-    gtk_widget_set_margin_start(t->readout, 6);
-    gtk_widget_set_margin_end(t->readout, 6);
+    gtk_widget_set_margin_start(t->readout, NINO_SPACE_S);
+    gtk_widget_set_margin_end(t->readout, NINO_SPACE_S);
     GtkWidget *scroll = gtk_scrolled_window_new();
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
                                    GTK_POLICY_AUTOMATIC);
@@ -389,7 +379,7 @@ static GtkWidget *new_timeline(NinoRun *run)
                             G_CONNECT_SWAPPED);
     g_signal_connect_object(run, "cleared", G_CALLBACK(on_timeline_cleared), t->area,
                             G_CONNECT_SWAPPED);
-    nino_timeline_add_menu(t, box);
+    nino_timeline_add_menu(box);
     g_signal_connect_object(run, "changed", G_CALLBACK(on_timeline_changed), t->area,
                             G_CONNECT_SWAPPED);
     g_signal_connect_object(run, "cursor", G_CALLBACK(on_timeline_cursor), t->area,

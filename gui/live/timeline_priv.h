@@ -42,7 +42,6 @@ typedef struct Timeline {
     GHashTable *matches; // name -> whether it has it
     guint n_found;
     GtkAdjustment *scroll; // of what is around; NULL: nothing is
-    guint64 menu_at;       // time at which the menu was asked for
     int menu_row;
 } Timeline;
 
@@ -68,9 +67,8 @@ void nino_timeline_rows_free(Timeline *t);
 
 // ---- timeline_menu.c -------------------------------------------------------------------------
 
-void nino_timeline_add_menu(Timeline *t, GtkWidget *box);
-// What can be done with the row and what is chosen in it.
-void nino_timeline_menu(Timeline *t, double x, double y);
+void nino_timeline_add_menu(GtkWidget *box);
+gboolean nino_timeline_menu(NinoArea *area, double *x, double *y, GMenu *more, gpointer timeline);
 
 // ---- timeline_draw.c -------------------------------------------------------------------------
 

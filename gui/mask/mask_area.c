@@ -2,6 +2,7 @@
 #include "mask/mask_area.h"
 
 #include "base/i18n.h"
+#include "base/tokens.h"
 
 #include <math.h>
 
@@ -288,8 +289,8 @@ static void draw_brush(NinoMaskArea *a, cairo_t *cr, double zoom)
     nino_mask_area_place(a, a->x, a->y, &x, &y);
     cairo_set_line_width(cr, 1.5);
     for (int i = 0; i < 2; i++) {
-        const double grey = i ? 1 : 0;
-        cairo_set_source_rgb(cr, grey, grey, grey);
+        const NinoColour c = i ? NINO_COLOUR_OVER : NINO_COLOUR_UNDER;
+        gdk_cairo_set_source_rgba(cr, nino_token(c, NINO_THEME_LIGHT));
         cairo_arc(cr, x, y, MAX(a->brush.radius * zoom - i * 1.5, 1), 0, 2 * G_PI);
         cairo_stroke(cr);
     }
@@ -305,12 +306,9 @@ static void mask_area_snapshot(GtkWidget *widget, GtkSnapshot *s)
     NinoMaskArea *a = NINO_MASK_AREA(widget);
     const double zoom = nino_mask_area_get_zoom(a);
     double x, y;
-    GdkRGBA accent;
+    GdkRGBA accent = *nino_token(NINO_COLOUR_MASK, nino_theme_of(widget));
     const graphene_rect_t all = GRAPHENE_RECT_INIT(0, 0, (float) gtk_widget_get_width(widget),
                                                    (float) gtk_widget_get_height(widget));
-    if (!gtk_style_context_lookup_color(gtk_widget_get_style_context(widget), "mask_color",
-                                        &accent))
-        accent = (GdkRGBA){ 1, 0, 0, 1 };
     gtk_snapshot_push_clip(s, &all);
     cairo_t *cr = gtk_snapshot_append_cairo(s, &all);
     nino_mask_area_place(a, 0, 0, &x, &y);

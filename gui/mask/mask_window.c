@@ -2,6 +2,7 @@
 #include "mask/mask_window.h"
 
 #include "base/i18n.h"
+#include "base/tokens.h"
 #include "mask/mask_area.h"
 
 typedef struct Editing {
@@ -196,7 +197,7 @@ static GtkWidget *tool_number(Editing *e, GtkWidget *box, const char *label, dou
 
 static GtkWidget *new_tools(Editing *e)
 {
-    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6), *tools;
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_S), *tools;
     gtk_widget_add_css_class(box, "bar");
     tools = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
     gtk_widget_add_css_class(tools, "linked");
@@ -221,7 +222,8 @@ static GtkWidget *new_tools(Editing *e)
 
 static GtkWidget *new_question(void)
 {
-    GtkWidget *asks = gtk_revealer_new(), *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8),
+    GtkWidget *asks = gtk_revealer_new(),
+              *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_S),
               *label = gtk_label_new(_("The mask is not saved"));
     gtk_widget_add_css_class(box, "message");
     gtk_widget_add_css_class(box, "warning");

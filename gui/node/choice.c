@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/i18n.h"
+#include "base/tokens.h"
 
 struct _NinoChoice {
     GtkButton parent;
@@ -107,7 +108,7 @@ static void choice_fill(NinoChoice *c, char **choices)
 static void open_list(NinoChoice *c)
 {
     g_auto(GStrv) choices = c->choices(c->user);
-    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_S);
     GtkWidget *scroller = gtk_scrolled_window_new();
     if (c->popover)
         return;
@@ -162,7 +163,8 @@ static void nino_choice_class_init(NinoChoiceClass *klass)
 
 static void nino_choice_init(NinoChoice *c)
 {
-    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 2), *label = gtk_label_new("");
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_HAIR),
+              *label = gtk_label_new("");
     c->label = GTK_LABEL(label);
     gtk_label_set_xalign(c->label, 0);
     gtk_label_set_ellipsize(c->label, PANGO_ELLIPSIZE_END);

@@ -6,6 +6,7 @@
 #include "node/input_file.h"
 #include "node/note.h"
 #include "base/i18n.h"
+#include "base/tokens.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -376,7 +377,7 @@ static GtkWidget *editors_make_input(Editor *e, const nino_doc_widget *w, gboole
         if (compact || !has_slider(e->param))
             return e->input;
         e->scale = new_slider(e);
-        *outer = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
+        *outer = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_S);
         gtk_box_append(GTK_BOX(*outer), e->scale);
         gtk_box_append(GTK_BOX(*outer), e->input);
         return e->input;

@@ -41,10 +41,8 @@ static void node_view_draw_rounded(cairo_t *cr, double x, double y, double w, do
 static GdkRGBA body_color(const NinoNodeView *v, const NinoGraphColors *c)
 {
     GdkRGBA out;
-    if (v->kind == NINO_DOC_UNKNOWN && !c->is_high_contrast) {
-        gdk_rgba_parse(&out, c->is_dark ? "#4a3236" : "#f6e3e4");
-        return out;
-    }
+    if (v->kind == NINO_DOC_UNKNOWN)
+        return c->unknown;
     return !c->is_high_contrast && nino_file_color(v->bgcolor, c->is_dark, &out) ? out : c->body;
 }
 

@@ -1,10 +1,10 @@
 // Colours of the canvas: types of links, nodes in light and dark.
 #pragma once
-#include <gtk/gtk.h>
+#include "base/tokens.h"
 
 typedef struct NinoGraphColors {
-    GdkRGBA canvas, grid, body, title, text, dim, border, accent, error, running, done, cached,
-        bypass;
+    GdkRGBA canvas, grid, body, unknown, title, text, dim, border, accent, error, running, done,
+        cached, bypass;
     gboolean is_dark, is_high_contrast;
 } NinoGraphColors;
 
@@ -19,10 +19,3 @@ void nino_graph_add_css(void);
 // The canvas is content with places from the file: it does not mirror where people read from right
 // to left. Of `w` and all in it now, as GTK does not hand the direction down.
 void nino_graph_keep_ltr(GtkWidget *w);
-
-// Colours to choose from, as ComfyUI's editor writes them.
-typedef struct NinoNodeColor {
-    const char *name, *title, *body; // name: of the action; shown translated
-    const char *group;               // for a group
-} NinoNodeColor;
-extern const NinoNodeColor nino_node_colors[]; // {0}-terminated

@@ -3,8 +3,9 @@
 
 #include <math.h>
 
-#include "base/contrast.h"
 #include "base/i18n.h"
+#include "base/tokens.h"
+#include "plot/pick_menu.h"
 
 G_DEFINE_TYPE(NinoArea, nino_area, GTK_TYPE_WIDGET)
 
@@ -32,7 +33,7 @@ float nino_area_line(NinoArea *a)
     return (float) h;
 }
 
-static gboolean place_of_item(NinoArea *a, double *x, double *y)
+gboolean nino_area_item_place(NinoArea *a, double *x, double *y)
 {
     return a->item >= 0 && a->type->item && a->type->item(a, a->item, x, y, a->user);
 }
@@ -78,7 +79,7 @@ void nino_area_read_out(NinoArea *a)
     double x, y;
     if (t)
         read_time(a, t, text);
-    else if (place_of_item(a, &x, &y) && a->type->tip)
+    else if (nino_area_item_place(a, &x, &y) && a->type->tip)
         a->type->tip(a, x, y, text, a->user);
     nino_area_say(a, text->str);
 }
@@ -101,7 +102,7 @@ static void on_area_focus(NinoArea *a)
 static void draw_item(NinoArea *a, NinoPlot *p)
 {
     double x, y;
-    if (!place_of_item(a, &x, &y))
+    if (!nino_area_item_place(a, &x, &y))
         return;
     const GdkRGBA hair = nino_plot_alpha(&p->fg, 0.45f), edge = nino_plot_alpha(&p->fg, 0.6f);
     g_auto(GStrv) lines = g_strsplit(a->said ? a->said : "", "\n", 10);
@@ -145,7 +146,8 @@ static gboolean item_key(NinoArea *a, guint key)
         break;
     case GDK_KEY_Return:
     case GDK_KEY_KP_Enter:
-        return place_of_item(a, &x, &y) && a->type->click && a->type->click(a, x, y, 1, a->user);
+        return nino_area_item_place(a, &x, &y) && a->type->click &&
+               a->type->click(a, x, y, 1, a->user);
     default: return FALSE;
     }
     if (to < 0 || a->type->item(a, to, &x, &y, a->user))
@@ -157,14 +159,14 @@ static gboolean item_key(NinoArea *a, guint key)
 
 // ---- drawing -----------------------------------------------------------------------------------
 
-static void set_colours(NinoPlot *p, const GdkRGBA *fg, gboolean is_high_contrast)
+static void set_colours(NinoPlot *p, NinoTheme theme)
 {
-    p->fg = *fg;
-    p->is_dark = fg->red + fg->green + fg->blue > 1.5f;
-    const float v = !p->is_dark ? 1.0f : is_high_contrast ? 0.0f : 0.11f;
-    p->bg = (GdkRGBA){ v, v, v, 1 };
-    p->dim = nino_plot_alpha(fg, is_high_contrast ? 1.0f : 0.72f);
-    p->grid = nino_plot_alpha(fg, is_high_contrast ? 0.3f : 0.12f);
+    p->theme = theme;
+    p->is_dark = nino_theme_is_dark(theme);
+    p->fg = *nino_token(NINO_COLOUR_PLOT_TEXT, theme);
+    p->bg = *nino_token(NINO_COLOUR_PLOT, theme);
+    p->dim = *nino_token(NINO_COLOUR_PLOT_DIM, theme);
+    p->grid = *nino_token(NINO_COLOUR_PLOT_GRID, theme);
 }
 
 static void draw_focus(NinoPlot *p)
@@ -181,9 +183,7 @@ static void area_snapshot(GtkWidget *w, GtkSnapshot *s)
                    .layouts = a->layouts,
                    .width = (float) gtk_widget_get_width(w),
                    .height = (float) gtk_widget_get_height(w) };
-    GdkRGBA fg;
-    gtk_style_context_get_color(gtk_widget_get_style_context(w), &fg);
-    set_colours(&p, &fg, nino_is_high_contrast(w));
+    set_colours(&p, nino_theme_of(w));
     if (p.width < 40 || p.height < 30)
         return;
     nino_run_draw_begin(a->run);
@@ -201,11 +201,11 @@ void nino_area_export(GtkWidget *area, cairo_t *cr, double width, double height,
 {
     NinoArea *a = NINO_AREA(area);
     PangoContext *pango = pango_cairo_create_context(cr);
-    PangoFontDescription *font = pango_font_description_from_string("Sans 9");
+    PangoFontDescription *font = pango_font_description_from_string("Sans");
+    pango_font_description_set_absolute_size(font, NINO_FONT_SMALL * PANGO_SCALE);
     pango_context_set_font_description(pango, font);
     NinoPlot p = { .cr = cr, .pango = pango, .width = (float) width, .height = (float) height };
-    const float v = is_dark ? 0.93f : 0.1f;
-    set_colours(&p, &(GdkRGBA){ v, v, v, 1 }, FALSE);
+    set_colours(&p, is_dark ? NINO_THEME_DARK : NINO_THEME_LIGHT);
     nino_plot_bar(&p, 0, 0, p.width, p.height, &p.bg);
     a->type->draw(a, &p, a->user);
     pango_font_description_free(font);
@@ -289,6 +289,51 @@ static gboolean on_area_key(GtkEventControllerKey *c, guint key, guint code, Gdk
     return a->type->key && a->type->key(a, key, mods, a->user);
 }
 
+// ---- menu --------------------------------------------------------------------------------------
+
+// By a key: of the thing that arrows have stepped to, or of what is at the cursor.
+static gboolean area_menu_at(GtkWidget *w, double *x, double *y, GMenu *more, gpointer user)
+{
+    NinoArea *a = NINO_AREA(w);
+    NinoPlotBox box;
+    const guint64 t = a->type->has_time ? nino_run_cursor(a->run) : 0;
+    gboolean is_chosen = FALSE;
+    (void) user;
+    nino_area_get_box(a, &box);
+    if (*x < 0 && t) {
+        *x = CLAMP((double) nino_area_x(a, &box, t), (double) box.x, (double) (box.x + box.w));
+        *y = a->type->menu ? -1 : (double) (box.y + box.h / 2);
+    } else if (*x < 0 && !a->type->menu && !nino_area_item_place(a, x, y)) {
+        return FALSE;
+    }
+    if (a->type->menu)
+        is_chosen = a->type->menu(a, x, y, more, a->user);
+    else if (a->type->click)
+        is_chosen = a->type->click(a, *x, *y, 1, a->user);
+    if (a->type->has_time && *x >= (double) box.x && nino_history_end(nino_run_history(a->run))) {
+        g_autoptr(GMenu) last = g_menu_new();
+        g_autoptr(GMenuItem) note = g_menu_item_new(_("Note about this moment…"), NULL);
+        g_menu_item_set_action_and_target(note, "plot.note", "t",
+                                          (guint64) nino_area_time(a, &box, *x));
+        g_menu_append_item(last, note);
+        g_menu_append_section(more, NULL, G_MENU_MODEL(last));
+    }
+    return is_chosen;
+}
+
+static void area_note(GtkWidget *w, const char *action, GVariant *t)
+{
+    (void) action;
+    nino_area_ask_note(NINO_AREA(w), g_variant_get_uint64(t));
+}
+
+static void area_popup(GtkWidget *w, const char *action, GVariant *parameter)
+{
+    (void) action, (void) parameter;
+    gtk_widget_grab_focus(w);
+    nino_pick_menu_open(w, -1, -1);
+}
+
 // ---- widget ------------------------------------------------------------------------------------
 
 static void on_area_click(GtkGestureClick *g, int n_press, double x, double y, gpointer user)
@@ -370,6 +415,8 @@ static void nino_area_class_init(NinoAreaClass *klass)
     wc->measure = area_measure;
     wc->realize = realize;
     wc->css_changed = css_changed;
+    gtk_widget_class_install_action(wc, "plot.note", "t", area_note);
+    gtk_widget_class_install_action(wc, "menu.popup", NULL, area_popup); // for screen readers
     gtk_widget_class_set_css_name(wc, "plotarea");
     gtk_widget_class_set_accessible_role(wc, GTK_ACCESSIBLE_ROLE_IMG);
 }
@@ -422,6 +469,10 @@ GtkWidget *nino_area_new(NinoRun *run, const NinoAreaType *type, gpointer user,
         gtk_widget_set_has_tooltip(GTK_WIDGET(a), TRUE);
         g_signal_connect(a, "query-tooltip", G_CALLBACK(on_tooltip), NULL);
     }
+    const gboolean has_menu = type->menu || type->click || type->has_time;
+    if (has_menu)
+        nino_pick_menu_add(GTK_WIDGET(a), run, area_menu_at, NULL);
+    gtk_widget_action_set_enabled(GTK_WIDGET(a), "menu.popup", has_menu);
     add_controllers(a);
     return GTK_WIDGET(a);
 }

@@ -20,6 +20,9 @@ typedef struct NinoAreaType {
     gboolean (*item)(NinoArea *area, int i, double *x, double *y, gpointer user);
     // A click (n_press 1, 2); FALSE: on nothing (which ends the selection of a range).
     gboolean (*click)(NinoArea *area, double x, double y, int n_press, gpointer user);
+    // Chooses what its menu is to be of, as in plot/pick_menu.h; NULL: what a click chooses.
+    // By a key *y < 0, with a time axis *x then is at the cursor if there is one.
+    gboolean (*menu)(NinoArea *area, double *x, double *y, GMenu *more, gpointer user);
     // A key that the area has no use for; TRUE: used.
     gboolean (*key)(NinoArea *area, guint keyval, GdkModifierType mods, gpointer user);
     // The part of the width that is the time axis (only with has_time).
@@ -35,6 +38,8 @@ GtkWidget *nino_area_new(NinoRun *run, const NinoAreaType *type, gpointer user,
 NinoRun *nino_area_run(NinoArea *area);
 gpointer nino_area_user(NinoArea *area);
 float nino_area_line(NinoArea *area); // height of a line of text
+// Where the thing is that arrows have stepped to; FALSE: to none.
+gboolean nino_area_item_place(NinoArea *area, double *x, double *y);
 // What is at the cursor, or at what arrows have stepped to, is told to screen readers as the
 // description of the widget: by itself when either moves, or when the area is asked to.
 void nino_area_read_out(NinoArea *area);

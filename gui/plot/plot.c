@@ -2,41 +2,10 @@
 #include "plot/plot.h"
 
 #include "base/i18n.h"
+#include "base/tokens.h"
 
 #include <math.h>
 #include <ninodes/monitor.h>
-
-static const GdkRGBA colours[NINO_PLOT_COLOURS] = {
-    { 0.00f, 0.45f, 0.70f, 1 },
-    { 0.90f, 0.62f, 0.00f, 1 },
-    { 0.00f, 0.62f, 0.45f, 1 },
-    { 0.84f, 0.37f, 0.00f, 1 },
-    { 0.34f, 0.71f, 0.91f, 1 },
-    { 0.80f, 0.47f, 0.65f, 1 },
-    { 0.94f, 0.89f, 0.26f, 1 },
-    { 0.45f, 0.35f, 0.65f, 1 },
-    { 0.60f, 0.80f, 0.40f, 1 },
-    { 0.70f, 0.25f, 0.30f, 1 },
-    { 0.35f, 0.55f, 0.60f, 1 },
-    { 0.55f, 0.55f, 0.55f, 1 },
-    // Scopes are quieter than what runs on the device.
-    [NINO_PLOT_JOB] = { 0.58f, 0.53f, 0.51f, 1 },
-    [NINO_PLOT_NODE] = { 0.53f, 0.59f, 0.70f, 1 },
-    [NINO_PLOT_STAGE] = { 0.61f, 0.80f, 0.80f, 1 },
-    [NINO_PLOT_STEP] = { 0.92f, 0.71f, 0.61f, 1 },
-    [NINO_PLOT_TILE] = { 0.79f, 0.75f, 0.96f, 1 },
-    [NINO_PLOT_COMPILE] = { 0.66f, 0.13f, 0.14f, 1 },
-    [NINO_PLOT_GEMM] = { 0.05f, 0.36f, 0.55f, 1 },
-    [NINO_PLOT_CONV] = { 0.92f, 0.62f, 0.28f, 1 },
-    [NINO_PLOT_NORM] = { 0.27f, 0.61f, 0.35f, 1 },
-    [NINO_PLOT_ATTN] = { 0.73f, 0.38f, 0.05f, 1 },
-    [NINO_PLOT_ELT] = { 0.00f, 0.68f, 0.99f, 1 },
-    [NINO_PLOT_MOVE] = { 0.70f, 0.38f, 0.77f, 1 },
-    [NINO_PLOT_IMAGE] = { 0.79f, 0.79f, 0.00f, 1 },
-    [NINO_PLOT_TRANSFER] = { 0.49f, 0.24f, 0.78f, 1 },
-    [NINO_PLOT_OTHER] = { 0.35f, 0.37f, 0.42f, 1 },
-    [NINO_PLOT_FAILED] = { 0.88f, 0.11f, 0.14f, 1 },
-};
 
 // Of families: as in their records.
 static const char *const kind_names[NINO_PLOT_COLOURS] = {
@@ -50,7 +19,8 @@ static const char *const kind_names[NINO_PLOT_COLOURS] = {
     [NINO_PLOT_OTHER] = N_("other"), [NINO_PLOT_FAILED] = N_("failed"),
 };
 
-const GdkRGBA *nino_plot_colour(size_t i) { return &colours[MIN(i, NINO_PLOT_COLOURS - 1)]; }
+const GdkRGBA *nino_plot_colour(size_t i) { return nino_token_series(i); }
+G_STATIC_ASSERT((int) NINO_SERIES_COLOURS == (int) NINO_PLOT_COLOURS);
 
 const char *nino_plot_kind_name(size_t i)
 {
@@ -80,7 +50,7 @@ GdkRGBA nino_plot_ink(const GdkRGBA *c)
     // Of this luminance, black and white have the same contrast.
     const float y = 0.2126f * powf(c->red, 2.2f) + 0.7152f * powf(c->green, 2.2f) +
                     0.0722f * powf(c->blue, 2.2f);
-    return y > 0.179f ? (GdkRGBA){ 0, 0, 0, 1 } : (GdkRGBA){ 1, 1, 1, 1 };
+    return *nino_token(y > 0.179f ? NINO_COLOUR_UNDER : NINO_COLOUR_OVER, NINO_THEME_LIGHT);
 }
 
 GdkRGBA nino_plot_alpha(const GdkRGBA *c, float alpha)

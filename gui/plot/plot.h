@@ -2,10 +2,10 @@
 // is bars of whole pixels and text: on a software renderer that is several times cheaper than
 // strokes, and what has not moved is not drawn again.
 #pragma once
-#include <gtk/gtk.h>
+#include "base/tokens.h"
 
-// The one table of colours: first those of series (Okabe-Ito and some more), then one for each kind
-// of thing that takes time. Those are told apart on light and dark and with every common colour
+// Colours, in the order of the table of base/tokens.c: first those of series, then one for each kind of thing
+// that takes time. Those are told apart on light and dark and with every common colour
 // blindness (tests/gui/program/colours.c measures it).
 enum {
     NINO_PLOT_SERIES = 12,
@@ -34,6 +34,7 @@ typedef struct NinoPlot {
     PangoContext *pango;
     GHashTable *layouts; // text -> PangoLayout; NULL: none are kept
     float width, height;
+    NinoTheme theme;
     gboolean is_dark;
     GdkRGBA fg, bg, dim, grid; // text, background, quiet text, lines
 } NinoPlot;

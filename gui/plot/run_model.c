@@ -358,6 +358,13 @@ void nino_run_set_kernel(NinoRun *run, uint32_t name)
 
 uint32_t nino_run_kernel(NinoRun *run) { return run->kernel; }
 
+void nino_run_pick_kernel(NinoRun *run, uint32_t name)
+{
+    nino_run_set_kernel(run, name);
+    if (name && run->picked != NINO_PICK_KERNEL)
+        run_model_pick(run, NINO_PICK_KERNEL);
+}
+
 void nino_run_show(NinoRun *run, const nino_event *slice)
 {
     const guint64 margin = MAX(slice->u.kernel.dur_ns * 4, 20000);

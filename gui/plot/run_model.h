@@ -59,6 +59,7 @@ guint64 nino_run_cursor(NinoRun *run);
 // Name of a kernel, as an id of the history; 0: none.
 void nino_run_set_kernel(NinoRun *run, uint32_t name);
 uint32_t nino_run_kernel(NinoRun *run);
+void nino_run_pick_kernel(NinoRun *run, uint32_t name); // selects it, and is what was chosen last
 // What was chosen last in any view: all others mark it, the details speak of it. A kernel and a range are
 // chosen by the functions above.
 typedef enum NinoPickKind {

@@ -118,24 +118,6 @@ static const struct { const char *label, *keys; } fixed[] = {
 };
 // clang-format on
 
-GMenuModel *nino_commands_menu(void)
-{
-    GMenu *menu = g_menu_new(), *section = NULL;
-    const char *group = NULL;
-    for (const NinoCommand *c = nino_commands; c->action; c++) {
-        if (!c->in_menu)
-            continue;
-        if (g_strcmp0(group, c->group) != 0) {
-            section = g_menu_new();
-            g_menu_append_section(menu, _(c->group), G_MENU_MODEL(section));
-            g_object_unref(section);
-            group = c->group;
-        }
-        g_menu_append(section, _(c->label), c->action);
-    }
-    return G_MENU_MODEL(menu);
-}
-
 #define END "</object></child>"
 
 static void begin_group(GString *xml, const char *title)

@@ -10,5 +10,4 @@ typedef struct NinoCommand {
 } NinoCommand;
 extern const NinoCommand nino_commands[]; // ends with a NULL action
 
-GMenuModel *nino_commands_menu(void); // sections by group; the caller's
 GtkWidget *nino_commands_shortcuts_window(void);

@@ -3,6 +3,7 @@
 #include "settings/engine_page.h"
 
 #include "base/i18n.h"
+#include "base/tokens.h"
 
 #include <ninodes/config.h>
 #include <string.h>
@@ -131,12 +132,12 @@ GtkWidget *nino_engine_page_new(void)
     GtkWidget *grid = gtk_grid_new();
     int at = 0;
     g_autofree char *section = g_strdup("?");
-    gtk_grid_set_row_spacing(GTK_GRID(grid), 4);
-    gtk_grid_set_column_spacing(GTK_GRID(grid), 18);
-    gtk_widget_set_margin_start(grid, 18);
-    gtk_widget_set_margin_end(grid, 18);
-    gtk_widget_set_margin_top(grid, 12);
-    gtk_widget_set_margin_bottom(grid, 18);
+    gtk_grid_set_row_spacing(GTK_GRID(grid), NINO_SPACE_XS);
+    gtk_grid_set_column_spacing(GTK_GRID(grid), NINO_SPACE_L);
+    gtk_widget_set_margin_start(grid, NINO_SPACE_L);
+    gtk_widget_set_margin_end(grid, NINO_SPACE_L);
+    gtk_widget_set_margin_top(grid, NINO_SPACE_M);
+    gtk_widget_set_margin_bottom(grid, NINO_SPACE_L);
     GtkWidget *about =
         gtk_label_new(_("Lines of your ninodes.conf; they count for workers that are "
                         "started from now on, and for ninodes on the command line."));

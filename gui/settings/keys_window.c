@@ -5,6 +5,7 @@
 
 #include "settings/keys.h"
 #include "base/i18n.h"
+#include "base/tokens.h"
 
 typedef struct Row {
     const NinoCommand *command;
@@ -192,19 +193,19 @@ static void add_heading(GtkListBoxRow *row, GtkListBoxRow *before, gpointer user
     GtkWidget *title = gtk_label_new(_(r->command->group));
     gtk_label_set_xalign(GTK_LABEL(title), 0);
     gtk_widget_add_css_class(title, "heading");
-    gtk_widget_set_margin_top(title, 12);
-    gtk_widget_set_margin_start(title, 8);
+    gtk_widget_set_margin_top(title, NINO_SPACE_M);
+    gtk_widget_set_margin_start(title, NINO_SPACE_S);
     gtk_list_box_row_set_header(row, title);
 }
 
 static void keys_window_add_row(const NinoCommand *c)
 {
-    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
+    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_S);
     GtkWidget *label = gtk_label_new(_(c->label));
     Row r = { c, gtk_label_new(""), gtk_button_new_with_label(C_("button", "Change")),
               gtk_button_new_from_icon_name("edit-undo-symbolic") };
-    gtk_widget_set_margin_start(line, 8);
-    gtk_widget_set_margin_end(line, 8);
+    gtk_widget_set_margin_start(line, NINO_SPACE_S);
+    gtk_widget_set_margin_end(line, NINO_SPACE_S);
     gtk_label_set_xalign(GTK_LABEL(label), 0);
     gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
     gtk_widget_set_hexpand(label, TRUE);
@@ -231,7 +232,7 @@ static void keys_window_add_row(const NinoCommand *c)
 
 static GtkWidget *bottom(void)
 {
-    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
+    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_S);
     GtkWidget *all = gtk_button_new_with_label(_("Reset all"));
     w.message = gtk_label_new("");
     w.take = gtk_button_new_with_label(_("Take it"));
@@ -276,10 +277,10 @@ static void keys_window_build(void)
                                    _("Commands"), -1);
     gtk_accessible_update_property(GTK_ACCESSIBLE(w.filter), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Search for a command"), -1);
-    gtk_widget_set_margin_start(w.filter, 8);
-    gtk_widget_set_margin_end(w.filter, 8);
-    gtk_widget_set_margin_top(w.filter, 8);
-    gtk_widget_set_margin_bottom(w.filter, 8);
+    gtk_widget_set_margin_start(w.filter, NINO_SPACE_S);
+    gtk_widget_set_margin_end(w.filter, NINO_SPACE_S);
+    gtk_widget_set_margin_top(w.filter, NINO_SPACE_S);
+    gtk_widget_set_margin_bottom(w.filter, NINO_SPACE_S);
     gtk_widget_set_vexpand(scroller, TRUE);
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroller), GTK_POLICY_NEVER,
                                    GTK_POLICY_AUTOMATIC);

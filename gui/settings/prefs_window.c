@@ -5,6 +5,7 @@
 #include "settings/prefs.h"
 #include "base/chosen.h"
 #include "base/i18n.h"
+#include "base/tokens.h"
 
 #include <string.h>
 
@@ -69,7 +70,7 @@ static GtkWidget *choice(const NinoPref *p)
 
 static GtkWidget *path_row(const NinoPref *p, GtkWidget **entry)
 {
-    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_S);
     *entry = gtk_entry_new();
     gtk_widget_set_hexpand(*entry, TRUE);
     gtk_editable_set_text(GTK_EDITABLE(*entry), nino_prefs_text(p->key));
@@ -140,12 +141,12 @@ static void prefs_window_add_row(GtkGrid *grid, int row, const NinoPref *p)
 static GtkWidget *page(const char *label, NinoPrefsRow last, gpointer user)
 {
     GtkWidget *grid = gtk_grid_new();
-    gtk_grid_set_row_spacing(GTK_GRID(grid), 8);
-    gtk_grid_set_column_spacing(GTK_GRID(grid), 18);
-    gtk_widget_set_margin_start(grid, 18);
-    gtk_widget_set_margin_end(grid, 18);
-    gtk_widget_set_margin_top(grid, 12);
-    gtk_widget_set_margin_bottom(grid, 18);
+    gtk_grid_set_row_spacing(GTK_GRID(grid), NINO_SPACE_S);
+    gtk_grid_set_column_spacing(GTK_GRID(grid), NINO_SPACE_L);
+    gtk_widget_set_margin_start(grid, NINO_SPACE_L);
+    gtk_widget_set_margin_end(grid, NINO_SPACE_L);
+    gtk_widget_set_margin_top(grid, NINO_SPACE_M);
+    gtk_widget_set_margin_bottom(grid, NINO_SPACE_L);
     int row = 0;
     const char *group = NULL;
     for (const NinoPref *p = nino_prefs; p->key; p++) {

@@ -2,6 +2,7 @@
 // without a portal the theme that GTK was started with stays.
 #include "settings/theme.h"
 
+#include "base/tokens.h"
 #include "settings/prefs.h"
 #include <string.h>
 
@@ -102,11 +103,10 @@ void nino_theme_start(void)
                  "gtk-application-prefer-dark-theme", &theme.desktop_dark, NULL);
     // A text that gets the focus because its page opens is not to look chosen.
     g_object_set(gtk_settings_get_default(), "gtk-label-select-on-focus", FALSE, NULL);
-    GtkCssProvider *css = gtk_css_provider_new();
-    gtk_css_provider_load_from_resource(css, "/org/ninodes/Studio/style.css");
-    gtk_style_context_add_provider_for_display(gdk_display_get_default(), GTK_STYLE_PROVIDER(css),
-                                               GTK_STYLE_PROVIDER_PRIORITY_APPLICATION);
-    g_object_unref(css);
+    g_autoptr(GBytes) css = g_resources_lookup_data("/org/ninodes/Studio/style.css",
+                                                    G_RESOURCE_LOOKUP_FLAGS_NONE, NULL);
+    if (css) // ends with a zero byte, as all resources do
+        nino_tokens_add_css(g_bytes_get_data(css, NULL));
     g_signal_connect(nino_prefs_default(), "changed::theme", G_CALLBACK(on_pref), NULL);
     g_dbus_proxy_new_for_bus(G_BUS_TYPE_SESSION, G_DBUS_PROXY_FLAGS_DO_NOT_AUTO_START, NULL, PORTAL,
                              PORTAL_PATH, PORTAL_IFACE, NULL, on_portal, NULL);

@@ -1,6 +1,8 @@
 // The view is a centre (in picture pixels) and a zoom; "fit" follows the size of the widget.
 #include "viewer/picture_area.h"
 
+#include "base/tokens.h"
+
 #include <math.h>
 
 #define MIN_ZOOM 0.02
@@ -120,12 +122,12 @@ static void draw_letter(NinoPictureArea *a, GtkSnapshot *snapshot, const char *l
     g_autoptr(PangoLayout) layout = gtk_widget_create_pango_layout(GTK_WIDGET(a), letter);
     int w, h;
     pango_layout_get_pixel_size(layout, &w, &h);
-    const GdkRGBA back = { 0, 0, 0, 0.65F }, white = { 1, 1, 1, 1 };
-    gtk_snapshot_append_color(snapshot, &back,
+    const NinoTheme theme = nino_theme_of(GTK_WIDGET(a));
+    gtk_snapshot_append_color(snapshot, nino_token(NINO_COLOUR_SHADE, theme),
                               &GRAPHENE_RECT_INIT(x, y, (float) w + 12, (float) h + 6));
     gtk_snapshot_save(snapshot);
     gtk_snapshot_translate(snapshot, &GRAPHENE_POINT_INIT(x + 6, y + 3));
-    gtk_snapshot_append_layout(snapshot, layout, &white);
+    gtk_snapshot_append_layout(snapshot, layout, nino_token(NINO_COLOUR_OVER, theme));
     gtk_snapshot_restore(snapshot);
 }
 
@@ -137,10 +139,10 @@ static void draw_other(NinoPictureArea *a, GtkSnapshot *snapshot, const graphene
         snapshot, &GRAPHENE_RECT_INIT(x, r->origin.y, fmaxf(right - x, 0), r->size.height));
     gtk_snapshot_append_texture(snapshot, a->b, r);
     gtk_snapshot_pop(snapshot);
-    const GdkRGBA dark = { 0, 0, 0, 0.8F }, white = { 1, 1, 1, 1 };
-    gtk_snapshot_append_color(snapshot, &dark,
+    const NinoTheme theme = nino_theme_of(GTK_WIDGET(a));
+    gtk_snapshot_append_color(snapshot, nino_token(NINO_COLOUR_SHADE, theme),
                               &GRAPHENE_RECT_INIT(x - 2, r->origin.y, 4, r->size.height));
-    gtk_snapshot_append_color(snapshot, &white,
+    gtk_snapshot_append_color(snapshot, nino_token(NINO_COLOUR_OVER, theme),
                               &GRAPHENE_RECT_INIT(x - 1, r->origin.y, 2, r->size.height));
     const float top = fmaxf(r->origin.y, 0) + 6;
     draw_letter(a, snapshot, "A", fmaxf(r->origin.x, 0) + 6, top);

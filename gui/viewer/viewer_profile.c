@@ -5,6 +5,7 @@
 #include <ninodes/node.h>
 
 #include "base/i18n.h"
+#include "base/tokens.h"
 
 static void add_cell(GtkWidget *grid, const char *text, int column, int row)
 {
@@ -33,7 +34,7 @@ static void viewer_profile_add_node(GtkWidget *grid, const nino_run_profile_node
 static GtkWidget *table(const nino_run_profile *p)
 {
     GtkWidget *grid = gtk_grid_new(), *scroller = gtk_scrolled_window_new();
-    gtk_grid_set_column_spacing(GTK_GRID(grid), 18);
+    gtk_grid_set_column_spacing(GTK_GRID(grid), NINO_SPACE_L);
     gtk_accessible_update_property(GTK_ACCESSIBLE(grid), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Time and memory of the nodes"), -1);
     for (size_t i = 0; i < p->n_nodes; i++)
@@ -62,7 +63,8 @@ void nino_viewer_show_profile(NinoViewer *v, const char *path)
 {
     nino_run_profile p = { 0 };
     const gboolean has = nino_profile_read(path, &p);
-    GtkWidget *popover = gtk_popover_new(), *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 10),
+    GtkWidget *popover = gtk_popover_new(),
+              *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_S),
               *open = gtk_button_new_with_label(_("Open its workflow"));
     g_autofree char *text =
         has ? nino_profile_summary(&p) : g_strdup(_("The file carries no profile of its run"));

@@ -4,6 +4,7 @@
 
 #include "node/editors.h"
 #include "base/i18n.h"
+#include "base/tokens.h"
 
 #include <string.h>
 
@@ -121,7 +122,7 @@ static GtkWidget *new_entry(NinoAxisEditor *e, const char *name, int chars)
 static void make_numbers(NinoAxisEditor *e, const NinoGridInput *in)
 {
     const char *const names[] = { _("From"), _("To"), _("Step") };
-    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
+    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_S);
     for (int i = 0; i < 3; i++) {
         GtkWidget *label = gtk_label_new(names[i]);
         e->range[i] = new_entry(e, names[i], 6);
@@ -324,7 +325,7 @@ static void nino_axis_editor_init(NinoAxisEditor *e) { (void) e; }
 GtkWidget *nino_axis_editor_new(const char *title, GPtrArray *inputs)
 {
     NinoAxisEditor *e = g_object_new(NINO_TYPE_AXIS_EDITOR, "orientation", GTK_ORIENTATION_VERTICAL,
-                                     "spacing", 6, NULL);
+                                     "spacing", NINO_SPACE_S, NULL);
     e->title = g_strdup(title);
     e->inputs = g_ptr_array_ref(inputs);
     GtkWidget *heading = gtk_label_new(title);
@@ -339,7 +340,7 @@ GtkWidget *nino_axis_editor_new(const char *title, GPtrArray *inputs)
     gtk_drop_down_set_enable_search(GTK_DROP_DOWN(e->choice), TRUE);
     set_name(e->choice, title, _("Input"));
     set_name(gtk_widget_get_first_child(e->choice), title, _("Input")); // its button has none
-    e->place = gtk_box_new(GTK_ORIENTATION_VERTICAL, 6);
+    e->place = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_S);
     gtk_widget_set_vexpand(e->place, TRUE);
     gtk_widget_set_size_request(e->place, 260, 140);
     gtk_box_append(GTK_BOX(e), heading);

@@ -2,6 +2,7 @@
 #include "window/bar.h"
 
 #include "base/i18n.h"
+#include "base/tokens.h"
 
 struct _NinoBar {
     GtkWidget parent;
@@ -45,7 +46,7 @@ static GtkWidget *bar_new_row(NinoBarKind kind, const char *id)
     static const char *const classes[] = { "info", "warning", "error" };
     const char *const names[] = { _("info"), _("warning"), _("error") };
     GtkWidget *row = g_object_new(GTK_TYPE_BOX, "accessible-role", GTK_ACCESSIBLE_ROLE_ALERT,
-                                  "spacing", 8, NULL);
+                                  "spacing", NINO_SPACE_S, NULL);
     gtk_widget_add_css_class(row, "message");
     gtk_widget_add_css_class(row, classes[kind]);
     g_object_set_data_full(G_OBJECT(row), "id", g_strdup(id), g_free);

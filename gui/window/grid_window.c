@@ -9,6 +9,7 @@
 #include "settings/prefs.h"
 #include "engine/queue_panel.h"
 #include "base/i18n.h"
+#include "base/tokens.h"
 
 typedef struct GridWindow {
     GtkWidget *window, *axis[2], *summary, *queue;
@@ -133,7 +134,7 @@ static void show_last(GridWindow *g, GPtrArray *inputs)
 
 static GtkWidget *buttons(GridWindow *g)
 {
-    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
+    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_S);
     GtkWidget *cancel = gtk_button_new_with_label(_("Cancel"));
     g->summary = gtk_label_new("");
     g->queue = gtk_button_new_with_label(_("Queue the runs"));
@@ -175,13 +176,13 @@ void nino_grid_window_present(GtkWindow *parent, NinoTab *tab, double seconds, N
     gtk_window_set_destroy_with_parent(GTK_WINDOW(g->window), TRUE);
     gtk_window_set_default_size(GTK_WINDOW(g->window), 680, 330);
     g_autoptr(GPtrArray) inputs = nino_grid_inputs(tab);
-    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 12);
-    GtkWidget *axes = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 18);
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_M);
+    GtkWidget *axes = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_L);
     gtk_box_set_homogeneous(GTK_BOX(axes), TRUE);
-    gtk_widget_set_margin_start(box, 14);
-    gtk_widget_set_margin_end(box, 14);
-    gtk_widget_set_margin_top(box, 12);
-    gtk_widget_set_margin_bottom(box, 12);
+    gtk_widget_set_margin_start(box, NINO_SPACE_M);
+    gtk_widget_set_margin_end(box, NINO_SPACE_M);
+    gtk_widget_set_margin_top(box, NINO_SPACE_M);
+    gtk_widget_set_margin_bottom(box, NINO_SPACE_M);
     const char *const titles[] = { _("Columns"), _("Rows") };
     for (int i = 0; i < 2; i++) {
         g->axis[i] = nino_axis_editor_new(titles[i], inputs);

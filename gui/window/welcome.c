@@ -2,6 +2,7 @@
 #include "window/welcome.h"
 
 #include "base/i18n.h"
+#include "base/tokens.h"
 #include "base/places.h"
 
 enum { PICTURE = 128, RECENT = 6 };
@@ -56,7 +57,8 @@ static GtkWidget *label_of(const char *text, const char *css)
 
 static GtkWidget *card(const char *path, const char *name, const char *title, const char *says)
 {
-    GtkWidget *button = gtk_button_new(), *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 4);
+    GtkWidget *button = gtk_button_new(),
+              *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_XS);
     g_autofree char *file = g_strconcat(name, ".png", NULL);
     g_autofree char *pictures = nino_place("workflows", "pictures");
     g_autofree char *shown = pictures ? g_build_filename(pictures, file, NULL) : NULL;
@@ -83,8 +85,8 @@ static GtkWidget *cards(void)
     gtk_flow_box_set_homogeneous(GTK_FLOW_BOX(flow), TRUE);
     gtk_flow_box_set_min_children_per_line(GTK_FLOW_BOX(flow), 2);
     gtk_flow_box_set_max_children_per_line(GTK_FLOW_BOX(flow), 3);
-    gtk_flow_box_set_row_spacing(GTK_FLOW_BOX(flow), 12);
-    gtk_flow_box_set_column_spacing(GTK_FLOW_BOX(flow), 12);
+    gtk_flow_box_set_row_spacing(GTK_FLOW_BOX(flow), NINO_SPACE_M);
+    gtk_flow_box_set_column_spacing(GTK_FLOW_BOX(flow), NINO_SPACE_M);
     for (gsize i = 0; i < G_N_ELEMENTS(examples); i++) {
         g_autofree char *path = example_path(examples[i].name);
         if (!path)
@@ -129,7 +131,7 @@ static GtkWidget *own_actions(void)
     GtkWidget *flow = gtk_flow_box_new();
     gtk_flow_box_set_selection_mode(GTK_FLOW_BOX(flow), GTK_SELECTION_NONE);
     gtk_flow_box_set_max_children_per_line(GTK_FLOW_BOX(flow), 4);
-    gtk_flow_box_set_column_spacing(GTK_FLOW_BOX(flow), 8);
+    gtk_flow_box_set_column_spacing(GTK_FLOW_BOX(flow), NINO_SPACE_S);
     for (gsize i = 0; i < G_N_ELEMENTS(buttons); i++) {
         GtkWidget *b = gtk_button_new_with_label(_(buttons[i].label));
         gtk_actionable_set_action_name(GTK_ACTIONABLE(b), buttons[i].action);
@@ -143,9 +145,9 @@ static GtkWidget *own_actions(void)
 
 static void nino_welcome_init(NinoWelcome *w)
 {
-    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 16);
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_L);
     w->scroller = gtk_scrolled_window_new();
-    w->recent = gtk_box_new(GTK_ORIENTATION_VERTICAL, 2);
+    w->recent = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_HAIR);
     w->recent_title = label_of(_("Recent"), "heading");
     GtkWidget *hint = label_of(
         _("Or drop a file here: ComfyUI's JSON, or a PNG, WebP or JPEG that holds a workflow"),

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "settings/actions.h"
+#include "settings/menu.h"
 #include "viewer/gallery.h"
 #include "settings/keys.h"
 #include "settings/prefs.h"
@@ -105,6 +106,8 @@ static void nino_window_class_init(NinoWindowClass *klass)
     BIND(runs_pane);
     BIND(runs_box);
     BIND(details_box);
+    BIND(details_pane);
+    BIND(overview_box);
     BIND(live);
     BIND(palette_button);
     BIND(recent_button);
@@ -131,13 +134,12 @@ static void nino_window_init(NinoWindow *w)
     g_action_map_add_action_entries(G_ACTION_MAP(w), actions, G_N_ELEMENTS(actions), w);
     w->engine = nino_engine_new();
     nino_window_layout_init(w);
-    g_autoptr(GMenuModel) menu = nino_commands_menu();
-    gtk_menu_button_set_menu_model(w->menu_button, menu);
     nino_keys_add_to_window(GTK_WIDGET(w));
     nino_window_file_init(w);
     nino_window_run_init(w);
     nino_window_start_init(w);
     nino_window_palette_init(w);
+    gtk_menu_button_set_popover(w->menu_button, nino_commands_popover(G_ACTION_GROUP(w)));
     GtkDropTarget *drop = gtk_drop_target_new(GDK_TYPE_FILE_LIST, GDK_ACTION_COPY);
     g_signal_connect(drop, "drop", G_CALLBACK(on_drop), w);
     gtk_widget_add_controller(GTK_WIDGET(w), GTK_EVENT_CONTROLLER(drop));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/i18n.h"
+#include "base/tokens.h"
 #include "settings/prefs.h"
 
 // The drawers in the order of the rail.
@@ -153,7 +154,8 @@ void nino_window_title_panel(NinoWindow *w, GtkWidget *panel, const char *title)
 
 static void add_drawer(NinoWindow *w, int i, GtkWidget *panel)
 {
-    GtkWidget *button = gtk_toggle_button_new(), *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 2);
+    GtkWidget *button = gtk_toggle_button_new(),
+              *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_HAIR);
     GtkWidget *label = gtk_label_new("");
     gtk_label_set_wrap(GTK_LABEL(label), TRUE);
     gtk_label_set_justify(GTK_LABEL(label), GTK_JUSTIFY_CENTER);

@@ -19,10 +19,10 @@ struct _NinoWindow {
     GtkApplicationWindow parent;
     NinoBar *bar;
     GtkStack *perspectives, *drawer, *center;
-    GtkPaned *drawer_pane, *columns, *rows, *runs_pane;
+    GtkPaned *drawer_pane, *columns, *rows, *runs_pane, *details_pane;
     GtkNotebook *tabs, *live;
-    GtkWidget *rail, *side, *timeline_box, *runs_box, *details_box, *profile_bar, *status_bar,
-        *palette_button;
+    GtkWidget *rail, *side, *timeline_box, *runs_box, *details_box, *overview_box, *profile_bar,
+        *status_bar, *palette_button;
     NinoWelcome *welcome;
     GtkMenuButton *recent_button, *menu_button;
     GtkButton *run_button;
@@ -43,6 +43,7 @@ struct _NinoWindow {
     GtkWidget *view;  // the one that was chosen last: what is exported
     GtkWidget *find;  // what the timeline is searched for
     GtkMenuButton *views_button;
+    gboolean has_details_width; // the remembered one was given to its pane
 
     // window_layout.c
     gboolean had_results; // of this session; or the user opened or closed their drawer

@@ -8,6 +8,7 @@
 #include "details/details.h"
 #include "live/timeline.h"
 #include "live/views.h"
+#include "plot/overview.h"
 #include "plot/plot.h"
 #include "settings/prefs.h"
 
@@ -157,7 +158,7 @@ static void on_profile_no_range(NinoWindow *w) { nino_run_select(w->records, 0, 
 
 static GtkWidget *make_range(NinoWindow *w)
 {
-    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 4);
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_XS);
     GtkWidget *label = gtk_label_new(""),
               *clear = gtk_button_new_from_icon_name("window-close-symbolic");
     gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
@@ -213,7 +214,8 @@ static void action_find(GSimpleAction *a, GVariant *parameter, gpointer user)
 
 static GtkWidget *make_find(NinoWindow *w)
 {
-    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6), *count = gtk_label_new("");
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_S),
+              *count = gtk_label_new("");
     w->find = gtk_search_entry_new();
     g_object_set(w->find, "placeholder-text", _("Find in the timeline"), "width-chars", 18, NULL);
     gtk_widget_set_tooltip_text(
@@ -274,10 +276,32 @@ static void make_bar(NinoWindow *w)
 
 enum { RUNS_WIDTH = 216 };
 
+// A place of the separator is kept from the left: the width at the right is known once the pane has its own.
+static gboolean restore_details(GtkWidget *pane, GdkFrameClock *clock, gpointer user)
+{
+    (void) clock;
+    NinoWindow *w = user;
+    const int all = gtk_widget_get_width(pane),
+              width = (int) nino_state_number("profile-details", 0);
+    if (!all)
+        return G_SOURCE_CONTINUE;
+    if (width > 0)
+        gtk_paned_set_position(GTK_PANED(pane), all - width);
+    w->has_details_width = TRUE;
+    return G_SOURCE_REMOVE;
+}
+
+static void on_details_map(GtkWidget *pane, NinoWindow *w)
+{
+    if (!w->has_details_width)
+        gtk_widget_add_tick_callback(pane, restore_details, w, NULL);
+}
+
 void nino_window_profile_restore(NinoWindow *w)
 {
     gtk_paned_set_position(w->rows, (int) nino_state_number("timeline", 300));
     gtk_paned_set_position(w->runs_pane, (int) nino_state_number("profile-runs", RUNS_WIDTH));
+    g_signal_connect(w->details_pane, "map", G_CALLBACK(on_details_map), w);
     nino_window_show_runs(w, nino_state_number("profile-runs-shown", 1) > 0);
     nino_window_show_details(w, nino_state_number("profile-details-shown", 1) > 0);
 }
@@ -286,6 +310,9 @@ void nino_window_profile_remember(NinoWindow *w)
 {
     nino_state_set_number("timeline", gtk_paned_get_position(w->rows));
     nino_state_set_number("profile-runs", gtk_paned_get_position(w->runs_pane));
+    if (w->has_details_width)
+        nino_state_set_number("profile-details", gtk_widget_get_width(GTK_WIDGET(w->details_pane)) -
+                                                     gtk_paned_get_position(w->details_pane));
     nino_state_set_number("profile-runs-shown", gtk_widget_get_visible(w->runs_box));
     nino_state_set_number("profile-details-shown", gtk_widget_get_visible(w->details_box));
 }
@@ -303,6 +330,7 @@ void nino_window_profile_init(NinoWindow *w)
     };
     g_action_map_add_action_entries(G_ACTION_MAP(w), actions, G_N_ELEMENTS(actions), w);
     add_views(w);
+    gtk_box_prepend(GTK_BOX(w->overview_box), nino_overview_new(w->records));
     gtk_box_append(GTK_BOX(w->details_box), nino_details_new(w->records));
     nino_window_saved_views_init(w);
     make_bar(w);

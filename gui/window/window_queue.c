@@ -3,13 +3,15 @@
 
 #include <string.h>
 
+#include "engine/job_values.h"
 #include "settings/prefs.h"
 #include "base/i18n.h"
 
 typedef struct Queued {
     NinoWindow *w; // weak
     char *uid, *content;
-    NinoQueuedFn fn; // NULL: nobody asks
+    GHashTable *values; // NULL: not known
+    NinoQueuedFn fn;    // NULL: nobody asks
     guint tag;
 } Queued;
 
@@ -30,6 +32,7 @@ static void on_queued(gpointer user, const nino_control_reply *reply)
             guint64 *id = g_memdup2(&(guint64){ reply->job }, sizeof(guint64));
             g_hash_table_replace(q->w->job_tabs, id, g_strdup(q->uid));
             nino_queue_panel_tell(q->w->queue, reply->job, q->content);
+            nino_queue_panel_tell_values(q->w->queue, reply->job, q->values);
         }
         if (q->fn)
             q->fn(q->w, q->tag, reply && !reply->err.code ? reply->job : 0);
@@ -37,6 +40,7 @@ static void on_queued(gpointer user, const nino_control_reply *reply)
     }
     g_free(q->uid);
     g_free(q->content);
+    g_clear_pointer(&q->values, g_hash_table_unref);
     g_free(q);
 }
 
@@ -48,6 +52,10 @@ static void send_job(NinoWindow *w, NinoTab *tab, const nino_control *c, NinoQue
     q->uid = g_strdup(tab ? nino_tab_uid(tab) : "");
     q->content = c->workflow ? nino_queue_content(c->workflow, c->workflow_bytes)
                              : g_strdup(nino_queue_panel_content(w->queue, c->job)); // of a retry
+    GHashTable *again = c->workflow ? NULL : nino_queue_panel_values(w->queue, c->job);
+    q->values = c->workflow ? nino_job_values(c->workflow, c->workflow_bytes)
+                : again     ? g_hash_table_ref(again)
+                            : NULL;
     q->fn = fn;
     q->tag = tag;
     g_object_add_weak_pointer(G_OBJECT(w), (gpointer *) &q->w);

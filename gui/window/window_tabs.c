@@ -6,6 +6,7 @@
 #include "workflow/autosave.h"
 #include "settings/prefs.h"
 #include "base/i18n.h"
+#include "base/tokens.h"
 
 #define MAX_RECENT 12
 
@@ -140,7 +141,7 @@ static void on_close_button(GtkButton *b, gpointer tab)
 NinoTab *nino_window_add_tab(NinoWindow *w)
 {
     NinoTab *tab = NINO_TAB(nino_tab_new());
-    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 4);
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_XS);
     GtkWidget *label = gtk_label_new("");
     gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
     gtk_label_set_width_chars(GTK_LABEL(label), 16);

@@ -4,6 +4,7 @@
 
 #include "node/editors.h"
 #include "base/i18n.h"
+#include "base/tokens.h"
 
 #include <string.h>
 
@@ -138,7 +139,7 @@ static void form_add_row(NinoForm *form, GtkWidget *grid, int at, const nino_doc
     gtk_label_set_xalign(GTK_LABEL(label), 0);
     gtk_label_set_width_chars(GTK_LABEL(label), 16); // the editors of all sections line up
     gtk_widget_set_valign(label, GTK_ALIGN_START);
-    gtk_widget_set_margin_top(label, 6);
+    gtk_widget_set_margin_top(label, NINO_SPACE_S);
     if (w->param && w->param->help)
         gtk_widget_set_tooltip_text(label, w->param->help);
     Row *r = g_new0(Row, 1);
@@ -188,9 +189,9 @@ static void form_add_section(NinoForm *form, nino_document *doc, const nino_doc_
             gtk_widget_add_css_class(title, "heading");
             gtk_box_append(GTK_BOX(form->box), title);
             grid = gtk_grid_new();
-            gtk_grid_set_row_spacing(GTK_GRID(grid), 4);
-            gtk_grid_set_column_spacing(GTK_GRID(grid), 12);
-            gtk_widget_set_margin_bottom(grid, 10);
+            gtk_grid_set_row_spacing(GTK_GRID(grid), NINO_SPACE_XS);
+            gtk_grid_set_column_spacing(GTK_GRID(grid), NINO_SPACE_M);
+            gtk_widget_set_margin_bottom(grid, NINO_SPACE_S);
             gtk_box_append(GTK_BOX(form->box), grid);
         }
         form_add_row(form, grid, at, n, &n->widgets[k]);
@@ -273,11 +274,11 @@ static void nino_form_class_init(NinoFormClass *klass)
 static void nino_form_init(NinoForm *form)
 {
     form->rows = g_ptr_array_new_with_free_func(row_free);
-    form->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 4);
-    gtk_widget_set_margin_start(form->box, 12);
-    gtk_widget_set_margin_end(form->box, 12);
-    gtk_widget_set_margin_top(form->box, 8);
-    gtk_widget_set_margin_bottom(form->box, 12);
+    form->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_XS);
+    gtk_widget_set_margin_start(form->box, NINO_SPACE_M);
+    gtk_widget_set_margin_end(form->box, NINO_SPACE_M);
+    gtk_widget_set_margin_top(form->box, NINO_SPACE_S);
+    gtk_widget_set_margin_bottom(form->box, NINO_SPACE_M);
     gtk_accessible_update_property(GTK_ACCESSIBLE(form->box), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Values of the workflow"), -1);
     GtkWidget *scroller = gtk_scrolled_window_new();
@@ -286,7 +287,7 @@ static void nino_form_init(NinoForm *form)
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroller), form->box);
     gtk_widget_set_vexpand(scroller, TRUE);
     form->outer = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
-    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
+    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_S);
     gtk_widget_add_css_class(bar, "bar");
     form->choose = gtk_toggle_button_new_with_label(_("Choose values"));
     gtk_widget_set_tooltip_text(form->choose,

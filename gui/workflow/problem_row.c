@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/i18n.h"
+#include "base/tokens.h"
 #include "canvas/search.h"
 #include "node/editors.h"
 
@@ -195,6 +196,26 @@ static void add(GtkWidget *flow, GtkWidget *button)
     gtk_widget_set_focusable(gtk_widget_get_parent(button), FALSE); // the button is
 }
 
+// What would have to be there, and where; NULL: nothing that could be put there solves it. g_free().
+static char *install_hint(const nino_issue *issue, NinoTab *tab, const char *models)
+{
+    const nino_doc_node *n = node_of(tab, issue->node);
+    const char *folder = *issue->input ? folder_of(issue) : NULL, *file = NULL;
+    if (g_str_equal(issue->code, "unknown_class"))
+        return g_strdup(_("It is of an extension that is not built in: replace the node, or bypass "
+                          "it. With the classes of your ComfyUI (Preferences) it keeps its "
+                          "inputs, but cannot run"));
+    if (!folder || !models || !g_str_equal(issue->code, "missing_file"))
+        return NULL;
+    for (int i = 0; n && i < n->n_widgets; i++)
+        if (g_str_equal(n->widgets[i].name, issue->input))
+            file = n->widgets[i].text;
+    g_autofree char *local = g_build_filename(models, folder, NULL);
+    g_autofree char *path = g_canonicalize_filename(local, NULL);
+    return g_strdup_printf(_("Put %s into %s, then press R"), file && *file ? file : _("a file"),
+                           path);
+}
+
 static GtkWidget *actions_of(const nino_issue *issue, NinoTab *tab, const char *models,
                              const char *place)
 {
@@ -202,8 +223,8 @@ static GtkWidget *actions_of(const nino_issue *issue, NinoTab *tab, const char *
     const char *folder = *issue->input ? folder_of(issue) : NULL;
     GtkWidget *box = gtk_flow_box_new();
     gtk_flow_box_set_selection_mode(GTK_FLOW_BOX(box), GTK_SELECTION_NONE);
-    gtk_flow_box_set_column_spacing(GTK_FLOW_BOX(box), 8);
-    gtk_flow_box_set_row_spacing(GTK_FLOW_BOX(box), 4);
+    gtk_flow_box_set_column_spacing(GTK_FLOW_BOX(box), NINO_SPACE_S);
+    gtk_flow_box_set_row_spacing(GTK_FLOW_BOX(box), NINO_SPACE_XS);
     gtk_flow_box_set_max_children_per_line(GTK_FLOW_BOX(box), 3);
     if (folder) {
         add(box, new_file_button(issue, folder, place));
@@ -218,8 +239,9 @@ static GtkWidget *actions_of(const nino_issue *issue, NinoTab *tab, const char *
 GtkWidget *nino_problem_row_new(const nino_issue *issue, NinoTab *tab, const char *model_folder)
 {
     const gboolean is_error = issue->severity == NINO_ISSUE_ERROR;
-    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8),
-              *texts = gtk_box_new(GTK_ORIENTATION_VERTICAL, 4), *row = gtk_list_box_row_new();
+    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_S),
+              *texts = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_XS),
+              *row = gtk_list_box_row_new();
     GtkWidget *icon = gtk_image_new_from_icon_name(is_error ? "dialog-error-symbolic"
                                                             : "dialog-warning-symbolic");
     g_autofree char *place = nino_problem_place(issue, tab);
@@ -230,6 +252,13 @@ GtkWidget *nino_problem_row_new(const nino_issue *issue, NinoTab *tab, const cha
     gtk_widget_add_css_class(line, "queue-row");
     gtk_box_append(GTK_BOX(texts), text_of(place, FALSE));
     gtk_box_append(GTK_BOX(texts), text_of(issue->message, TRUE));
+    g_autofree char *hint = install_hint(issue, tab, model_folder);
+    if (hint) {
+        GtkWidget *label = text_of(hint, TRUE);
+        gtk_label_set_selectable(GTK_LABEL(label), TRUE); // the folder is wanted elsewhere
+        gtk_widget_add_css_class(label, "dim-label");
+        gtk_box_append(GTK_BOX(texts), label);
+    }
     gtk_box_append(GTK_BOX(texts), actions_of(issue, tab, model_folder, place));
     gtk_box_append(GTK_BOX(line), icon);
     gtk_box_append(GTK_BOX(line), texts);

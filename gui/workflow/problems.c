@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/i18n.h"
+#include "base/tokens.h"
 #include "workflow/problem_row.h"
 
 enum { MAX_SAME = 10, MAX_KINDS = 32 }; // rows about problems of one kind, as the command line has
@@ -231,7 +232,7 @@ static void nino_problems_init(NinoProblems *p)
     p->found = g_ptr_array_new_with_free_func(problem_free);
     p->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     gtk_widget_set_parent(p->box, GTK_WIDGET(p));
-    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 6);
+    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_S);
     gtk_widget_add_css_class(bar, "bar");
     GtkWidget *plan = gtk_button_new_with_label(_("What does it need?"));
     gtk_widget_set_tooltip_text(plan, _("Plans the run: memory needed and free, work, time"));

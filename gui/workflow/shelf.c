@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/i18n.h"
+#include "base/tokens.h"
 #include "canvas/canvas.h"
 #include "canvas/search.h"
 
@@ -109,7 +110,7 @@ static GtkWidget *shelf_new_row(const Shelf *s, NinoSearchItem *item)
     g_autofree char *tip = tip_of(s, item);
     gtk_label_set_xalign(GTK_LABEL(title), 0);
     gtk_label_set_ellipsize(GTK_LABEL(title), PANGO_ELLIPSIZE_MIDDLE);
-    gtk_widget_set_margin_start(title, 12);
+    gtk_widget_set_margin_start(title, NINO_SPACE_M);
     gtk_widget_set_tooltip_text(row, tip);
     gtk_list_box_row_set_child(GTK_LIST_BOX_ROW(row), title);
     gtk_accessible_update_property(GTK_ACCESSIBLE(row), GTK_ACCESSIBLE_PROPERTY_LABEL, item->title,
@@ -224,15 +225,15 @@ GtkWidget *nino_shelf_new(const NinoShelfType *type, gpointer user)
     s->empty = gtk_label_new(_(type->empty));
     gtk_label_set_wrap(GTK_LABEL(s->empty), TRUE);
     gtk_widget_add_css_class(s->empty, "dim-label");
-    gtk_widget_set_margin_top(s->empty, 12);
+    gtk_widget_set_margin_top(s->empty, NINO_SPACE_M);
     g_object_set(s->entry, "placeholder-text", _(type->search), NULL);
     gtk_widget_set_tooltip_text(s->entry, _(type->search));
     gtk_accessible_update_property(GTK_ACCESSIBLE(s->entry), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _(type->search), -1);
-    gtk_widget_set_margin_start(s->entry, 6);
-    gtk_widget_set_margin_end(s->entry, 6);
-    gtk_widget_set_margin_top(s->entry, 6);
-    gtk_widget_set_margin_bottom(s->entry, 6);
+    gtk_widget_set_margin_start(s->entry, NINO_SPACE_S);
+    gtk_widget_set_margin_end(s->entry, NINO_SPACE_S);
+    gtk_widget_set_margin_top(s->entry, NINO_SPACE_S);
+    gtk_widget_set_margin_bottom(s->entry, NINO_SPACE_S);
     GtkWidget *scroll = gtk_scrolled_window_new();
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
                                    GTK_POLICY_AUTOMATIC);

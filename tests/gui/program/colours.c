@@ -1,5 +1,5 @@
-// Measures the colours of the live views: any two kinds of what takes time are told apart by who
-// sees all colours and by who lacks one kind of cone, and all of them stand out from a light and a
+// Measures the colours of the app: text can be read on its ground in every theme; any two kinds of
+// what takes time are told apart by who sees all colours and by who lacks one kind of cone, and all of them stand out from a light and a
 // dark background; text on them can be read; every op family has its own.
 #include "plot/plot.h"
 #include "tests/test.h"
@@ -72,8 +72,40 @@ static double apart(size_t i, size_t k)
     return least;
 }
 
+// c over a ground, as it is seen.
+static GdkRGBA over(const GdkRGBA *c, const GdkRGBA *ground)
+{
+    const float a = c->alpha;
+    return (GdkRGBA){ c->red * a + ground->red * (1 - a), c->green * a + ground->green * (1 - a),
+                      c->blue * a + ground->blue * (1 - a), 1 };
+}
+
+// Every pair of text and ground of the table, in every theme. What lies over pictures is on black and on white.
+static int check_pairs(void)
+{
+    double least = INFINITY;
+    int n_bad = 0;
+    for (int theme = 0; theme < NINO_THEMES; theme++)
+        for (size_t i = 0; i < nino_token_n_pairs; i++) {
+            const GdkRGBA ends[] = { { 0, 0, 0, 1 }, { 1, 1, 1, 1 } };
+            const NinoTokenPair *p = &nino_token_pairs[i];
+            for (int k = 0; k < 2; k++) {
+                const GdkRGBA ground = over(nino_token(p->ground, (NinoTheme) theme), &ends[k]);
+                const GdkRGBA text = over(nino_token(p->text, (NinoTheme) theme), &ground);
+                const double is = contrast(&text, &ground);
+                least = fmin(least, is);
+                if (is < LEAST_TEXT && ++n_bad)
+                    printf("theme %d, pair %zu: contrast %.2f\n", theme, i, is);
+            }
+        }
+    printf("least contrast of %zu pairs in %d themes: %.2f\n", nino_token_n_pairs, NINO_THEMES,
+           least);
+    return n_bad;
+}
+
 int main(void)
 {
+    CHECK(!check_pairs());
     const GdkRGBA light = { 1, 1, 1, 1 }, dark = { 0.2f, 0.2f, 0.2f, 1 };
     double least = INFINITY;
     for (size_t i = NINO_PLOT_SERIES; i < NINO_PLOT_FAILED; i++) {

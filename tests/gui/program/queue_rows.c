@@ -1,5 +1,6 @@
 // The queue's rows: running, waiting, done, failed, cancelled and killed ones look different and say
 // what they are; how long the waiting ones take is known from what they compute.
+#include "engine/job_values.h"
 #include "engine/queue_panel.h"
 
 #include "tests/test.h"
@@ -57,6 +58,36 @@ static void check_content(NinoEngine *e, GtkWidget *panel)
         g_free(key[i]);
 }
 
+static gboolean has_text(GtkWidget *w, const char *part)
+{
+    if (GTK_IS_LABEL(w) && strstr(gtk_label_get_text(GTK_LABEL(w)), part))
+        return TRUE;
+    for (GtkWidget *c = gtk_widget_get_first_child(w); c; c = gtk_widget_get_next_sibling(c))
+        if (has_text(c, part))
+            return TRUE;
+    return FALSE;
+}
+
+// A row says what differs from the job of this name that was queued before.
+static void check_differences(NinoEngine *e, GtkWidget *panel)
+{
+    static const char *const text[] = {
+        WORKFLOW("7", "a cat", "20"), WORKFLOW("8", "a cat", "20"),
+        WORKFLOW("8", "a cat beside a very small green house", "9"),
+        "{\"1\": {\"class_type\": \"EmptyLatentImage\", \"inputs\": {\"width\": 64}}}"
+    };
+    for (guint64 i = 0; i < G_N_ELEMENTS(text); i++) {
+        add(nino_engine_jobs(e), 200 + i, NINO_QUEUE_WAITING, FALSE);
+        g_autoptr(GHashTable) values = nino_job_values(text[i], strlen(text[i]));
+        CHECK(values);
+        nino_queue_panel_tell_values(NINO_QUEUE_PANEL(panel), 200 + i, values);
+    }
+    CHECK(!nino_job_values("no", 2));
+    CHECK(has_text(panel, "seed 7 → 8 · waiting"));
+    CHECK(has_text(panel, "steps 20 → 9, text a cat → a cat beside a very smal…"));
+    CHECK(!has_text(panel, "width")); // of another workflow
+}
+
 int main(void)
 {
     gtk_init();
@@ -84,6 +115,7 @@ int main(void)
             CHECK(strcmp(seen[i], seen[k]) != 0);
     }
     check_content(e, panel);
+    check_differences(e, panel);
     g_object_unref(panel);
     g_object_unref(e);
     return 0;
