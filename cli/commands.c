@@ -611,7 +611,7 @@ const command commands[] = {
       "  shutdown               end the worker; the queue is kept\n"
       "pause, resume, cancel and trim also work on a run: --worker PID.\n",
       jobs_opts, cmd_jobs },
-    { "trace", "check|summary|diff|convert|advice FILE [FILE]", 2, 3,
+    { "trace", "check|summary|diff|convert|advice|trend [FILE [FILE]]", 1, 3,
       "Check, sum up, compare or convert trace files",
       "  check FILE      is it a valid trace?\n"
       "  summary FILE    tables of nodes, memory and kernels\n"
@@ -621,7 +621,14 @@ const command commands[] = {
       "  convert IN OUT  write it anew: Chrome JSON, Perfetto's form (.pftrace), either compressed "
       "(.gz),\n"
       "                  or .ninotrace\n"
-      "  advice FILE     what would make such a run faster\n",
+      "  advice FILE     what would make such a run faster\n"
+      "  trend [DIR]     the runs in a folder in the order of their files' times (default: those "
+      "that "
+      "the\n"
+      "                  app has kept), those of one workflow, device and models together: time, "
+      "change\n"
+      "                  against the run before, and whether they get slower "
+      "(ninodes help statistics)\n",
       trace_opts, cmd_trace },
     { "doctor", "", 0, 0, "Look at what runs need on this machine, and say what to do next",
       "Drivers, devices, access to GPUs, memory that GPUs share, models, room for results.\n"

@@ -9,6 +9,7 @@
 #include "engine/suite_run.h"
 #include "window/suite_form.h"
 #include "window/suite_table.h"
+#include "window/window_priv.h"
 
 typedef struct Suite {
     GtkWidget *window, *form, *start, *cancel, *open, *save, *bar, *status, *table;
@@ -243,6 +244,8 @@ static GtkWidget *suite_pages(Suite *s)
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), GTK_WIDGET(s->report));
     gtk_notebook_append_page(GTK_NOTEBOOK(pages), s->table, gtk_label_new(_("Table")));
     gtk_notebook_append_page(GTK_NOTEBOOK(pages), scroll, gtk_label_new(_("Report")));
+    nino_window_name_tab(GTK_NOTEBOOK(pages), s->table, _("Table"));
+    nino_window_name_tab(GTK_NOTEBOOK(pages), scroll, _("Report"));
     gtk_notebook_set_show_border(GTK_NOTEBOOK(pages), FALSE);
     gtk_widget_set_vexpand(pages, TRUE);
     gtk_widget_set_size_request(pages, -1, 160);
