@@ -9,45 +9,57 @@
 enum { TREND_LEAST = 3 };
 #define SIGMA_OF_MAD 1.4826 // of a normal distribution: sigma / MAD
 
-// P(S >= s) for n values in random order without ties, S the pairs that go up less those that go down: counts[k] orders
-// have k pairs that go down, built by putting one value after the other into each of its places. NaN: out of memory.
-static double kendall_tail(size_t n, double s)
+// Of n values in random order without ties, the share of orders in which k pairs go down, k from 0 to n (n - 1) / 2:
+// one value after the other takes each of its places, so that of m values 0 to m - 1 pairs more go down. NULL: out of
+// memory.
+static double *kendall_shares(size_t n)
 {
     const size_t pairs = n * (n - 1) / 2;
     double *share = calloc(pairs + 1, sizeof(*share)), *next = calloc(pairs + 1, sizeof(*next));
-    double sum = (double) NAN;
-    if (share && next) {
-        share[0] = 1;
-        for (size_t m = 2; m <= n; m++) { // the m-th value: 0 to m - 1 more that go down
-            for (size_t k = 0; k <= pairs; k++) {
-                double v = 0;
-                for (size_t j = 0; j < m && j <= k; j++)
-                    v += share[k - j];
-                next[k] = v / (double) m;
-            }
-            double *t = share;
-            share = next;
-            next = t;
-        }
-        sum = 0;
-        for (size_t k = 0; k <= pairs && (double) pairs - 2 * (double) k >= s; k++)
-            sum += share[k];
+    if (!share || !next) {
+        free(share);
+        free(next);
+        return NULL;
     }
-    free(share);
+    share[0] = 1;
+    for (size_t m = 2; m <= n; m++) {
+        double sum = 0; // of share[k - m + 1] to share[k]
+        for (size_t k = 0; k <= m * (m - 1) / 2; k++) {
+            sum += share[k] - (k >= m ? share[k - m] : 0);
+            next[k] = sum / (double) m;
+        }
+        double *t = share;
+        share = next;
+        next = t;
+    }
     free(next);
-    return sum;
+    return share;
 }
 
-// The least S that chance reaches with at most half of alpha on its side; pairs + 1: none does.
-static size_t kendall_critical(size_t n, double alpha)
+// Kendall's S: pairs that go up less those that go down.
+typedef struct kendall {
+    double p; // of |S| or more, two-sided
+    size_t
+        critical; // the least S that chance reaches with at most half of alpha on its side; pairs + 1: none does
+} kendall;
+
+static bool kendall_judge(size_t n, double s, double alpha, kendall *out)
 {
     const size_t pairs = n * (n - 1) / 2;
-    size_t s = pairs;
-    if (!(kendall_tail(n, (double) s) <= alpha / 2))
-        return pairs + 1;
-    while (s >= 2 && kendall_tail(n, (double) (s - 2)) <= alpha / 2)
-        s -= 2;
-    return s;
+    double *share = kendall_shares(n), tail = 0;
+    if (!share)
+        return false;
+    *out = (kendall){ .p = 1, .critical = pairs + 1 };
+    for (size_t k = 0; 2 * k <= pairs; k++) { // S is pairs - 2 k
+        tail += share[k];
+        if (tail <= alpha / 2)
+            out->critical = pairs - 2 * k;
+        if ((double) (pairs - 2 * k) >= fabs(s))
+            out->p = 2 * tail;
+    }
+    out->p = s != 0 && out->p < 1 ? out->p : 1;
+    free(share);
+    return true;
 }
 
 // Largest distance that measurements without a trend keep from its line.
@@ -66,24 +78,26 @@ static double trend_band(const double *y, size_t n, double slope, double *work)
 static void trend_judge(const double *y, size_t n, double alpha, double *slopes, double *work,
                         nino_trend *out)
 {
-    const size_t pairs = n * (n - 1) / 2, critical = kendall_critical(n, alpha);
+    const size_t pairs = n * (n - 1) / 2;
     size_t at = 0;
     double s = 0;
+    kendall k;
     for (size_t j = 1; j < n; j++)
         for (size_t i = 0; i < j; i++) {
             slopes[at++] = (y[j] - y[i]) / (double) (j - i);
             s += (y[j] > y[i]) - (y[j] < y[i]);
         }
+    if (!kendall_judge(n, s, alpha, &k))
+        return;
     nino_sort_doubles(slopes, pairs);
     const double slope = nino_median_sorted(slopes, pairs), band = trend_band(y, n, slope, work);
-    const double tail = kendall_tail(n, fabs(s));
-    out->p = 2 * tail < 1 ? 2 * tail : 1;
+    out->p = k.p;
     out->percent = 100 * expm1(slope);
     out->all_percent = 100 * expm1(slope * (double) (n - 1));
     out->band_percent = 100 * expm1(band);
-    out->is_too_few = critical > pairs;
+    out->is_too_few = k.critical > pairs;
     if (!out->is_too_few) { // Sen: as many slopes from either end as C leaves
-        const size_t m = (pairs - (critical - 2)) / 2;
+        const size_t m = (pairs - (k.critical - 2)) / 2;
         out->low = 100 * expm1(slopes[m - 1]);
         out->high = 100 * expm1(slopes[pairs - m]);
     }
