@@ -130,10 +130,9 @@ static bool read_case(const nino_json *o, nino_suite_result *r)
         c->width = read_int(config, "width"), c->height = read_int(config, "height");
         c->batch = read_int(config, "batch_size"), c->frames = read_int(config, "frames");
         c->steps = read_int(config, "steps");
-        if (!(c->runs = calloc(NINO_SUITE_SETTINGS, sizeof(*c->runs))))
-            return false;
+        c->runs = calloc(NINO_SUITE_SETTINGS, sizeof(*c->runs));
     }
-    return read_run(o, &c->runs[c->n_runs++]);
+    return c->runs && read_run(o, &c->runs[c->n_runs++]);
 }
 
 static nino_status read_all(const nino_json *root, const char *path, nino_suite_result *r,
