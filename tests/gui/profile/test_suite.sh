@@ -72,7 +72,7 @@ for t in 'image 128x128' 'phase1 no-pool' '−25.0 % faster' '+50.0 % slower' '0
 done
 shot suite-table
 press tab Report
-is_report() { now text Report | grep -q "# Phases: the benchmark suite"; }
+is_report() { now 'text*' Report | grep -q "# Phases: the benchmark suite"; }
 until_ok 10 is_report || die "no report: $(now 'text*' Report | head -3)"
 shot suite-report
 win_do suite-save-to "$work/report.md"; win_do suite-save-to "$work/copy.json"
