@@ -19,11 +19,15 @@ const char *bench_kernels_of_suite(const char *name)
     return NULL;
 }
 
-static void on_suite_progress(void *priv, const char *text)
+// "measuring: 37 %: image 128x128, phase1, warming up". The app reads it (gui/engine/suite_run.c).
+static void on_suite_step(void *priv, const nino_suite_step *s)
 {
     const options *o = priv;
-    if (!o->quiet && !o->json && isatty(STDERR_FILENO))
-        fprintf(stderr, "measuring: %s\n", text);
+    const double share =
+        ((double) s->at + (double) s->done / (double) s->all) / (double) s->n_cases;
+    if (o->watch || (!o->quiet && !o->json && isatty(STDERR_FILENO)))
+        fprintf(stderr, "measuring: %d %%: %s, %s%s\n", (int) (100 * share), s->name, s->setting,
+                s->is_warmup ? ", warming up" : "");
 }
 
 static void on_suite_path(void *priv, const char *path)
@@ -111,6 +115,14 @@ static int suite_tell(const options *o, const nino_suite_result *r)
     return ok ? EXIT_OK : EXIT_RUN;
 }
 
+static bool names_case_or_suite(const nino_suite_params *p, const char *where)
+{
+    bool is_named = p->suite && !strcmp(where, p->suite);
+    for (const char *const *c = p->cases; c && *c; c++)
+        is_named |= !strcmp(where, *c);
+    return is_named;
+}
+
 int bench_suite(const options *o, nino_bench_result *out)
 {
     char data[4200], demo[4300];
@@ -127,7 +139,8 @@ int bench_suite(const options *o, nino_bench_result *out)
                             .warmup = (int) o->warmup,
                             .max_seconds = (double) o->limit,
                             .max_model_bytes = o->model_room,
-                            .progress = on_suite_progress,
+                            .cases = o->cases.n ? o->cases.item : NULL,
+                            .step = on_suite_step,
                             .priv = (void *) (uintptr_t) o };
     nino_phase_find(o->opt, &p.last);
     for (int i = 0; i < NINO_POLICY_COUNT; i++)
@@ -145,9 +158,8 @@ int bench_suite(const options *o, nino_bench_result *out)
             o->model_room ? (double) o->model_room / 0x1p30 : 8.0,
             o->limit ? (double) o->limit : 2400.0);
     if (nino_suite_run_all(&p, &r, &err)) {
-        const bool is_usage =
-            err.code == NINO_ERR_RANGE ||
-            (p.suite && err.code == NINO_ERR_UNKNOWN && !strcmp(err.where, p.suite));
+        const bool is_usage = err.code == NINO_ERR_RANGE ||
+                              (err.code == NINO_ERR_UNKNOWN && names_case_or_suite(&p, err.where));
         const int failed = report_error(o, "bench", &err, NULL);
         return is_usage ? EXIT_USAGE : err.code == NINO_ERR_UNKNOWN ? EXIT_DEVICE : failed;
     }

@@ -293,14 +293,17 @@ int cmd_trace(const options *o)
     static const struct {
         const char *name;
         int (*run)(const options *o);
-    } verbs[] = { { "check", cmd_trace_check },
-                  { "summary", cmd_trace_summary },
-                  { "diff", diff },
-                  { "convert", cmd_trace_convert },
-                  { "advice", cmd_trace_advise } };
+    } verbs[] = {
+        { "check", cmd_trace_check },     { "summary", cmd_trace_summary }, { "diff", diff },
+        { "convert", cmd_trace_convert }, { "advice", cmd_trace_advise },   { "trend", trace_trend }
+    };
     for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
-        if (!strcmp(o->arg[0], verbs[i].name))
-            return verbs[i].run(o);
-    say("trace: %s is not one of check, summary, diff, convert, advice", o->arg[0]);
+        if (!strcmp(o->arg[0], verbs[i].name)) {
+            if (o->n_args > 1 || verbs[i].run == trace_trend)
+                return verbs[i].run(o);
+            say("trace: %s needs a file", o->arg[0]);
+            return EXIT_USAGE;
+        }
+    say("trace: %s is not one of check, summary, diff, convert, advice, trend", o->arg[0]);
     return EXIT_USAGE;
 }

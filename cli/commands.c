@@ -260,10 +260,14 @@ static const opt bench_opts[] = {
     { "fail-over", 0, OPT_TEXT, FIELD(fail_over), "PERCENT",
       "Exit with 7 when it is slower by more than that and than the noise band, beyond doubt" },
     { "csv", 0, OPT_FLAG, FIELD(csv), NULL, "Comma-separated values" },
+    { "progress", 0, OPT_FLAG, FIELD(watch), NULL,
+      "suite: say what is measured and how far it is also where stderr is no terminal" },
     { "output", 'o', OPT_TEXT, FIELD(output), "DIR",
       "suite: test_data with its results goes below DIR (default: the working folder)" },
     { "report", 0, OPT_TEXT, FIELD(report), "FILE",
       "suite: write the report there, not to stdout" },
+    { "case", 0, OPT_LIST, FIELD(cases), "NAME",
+      "suite: only this case, as the report has it; may be given again" },
     { "each", 0, OPT_FLAG, FIELD(each), NULL, "suite: the last phase also without each policy" },
     { "limit", 0, OPT_NUMBER, FIELD(limit), "SECONDS",
       "suite: leave out what would take longer (default 2400; with --quick 300)" },
@@ -621,7 +625,7 @@ const command commands[] = {
       "  shutdown               end the worker; the queue is kept\n"
       "pause, resume, cancel and trim also work on a run: --worker PID.\n",
       jobs_opts, cmd_jobs },
-    { "trace", "check|summary|diff|convert|advice FILE [FILE]", 2, 3,
+    { "trace", "check|summary|diff|convert|advice|trend [FILE [FILE]]", 1, 3,
       "Check, sum up, compare or convert trace files",
       "  check FILE      is it a valid trace?\n"
       "  summary FILE    tables of nodes, memory and kernels\n"
@@ -631,7 +635,14 @@ const command commands[] = {
       "  convert IN OUT  write it anew: Chrome JSON, Perfetto's form (.pftrace), either compressed "
       "(.gz),\n"
       "                  or .ninotrace\n"
-      "  advice FILE     what would make such a run faster\n",
+      "  advice FILE     what would make such a run faster\n"
+      "  trend [DIR]     the runs in a folder in the order of their files' times (default: those "
+      "that "
+      "the\n"
+      "                  app has kept), those of one workflow, device and models together: time, "
+      "change\n"
+      "                  against the run before, and whether they get slower "
+      "(ninodes help statistics)\n",
       trace_opts, cmd_trace },
     { "doctor", "", 0, 0, "Look at what runs need on this machine, and say what to do next",
       "Drivers, devices, access to GPUs, memory that GPUs share, models, room for results.\n"

@@ -53,5 +53,6 @@ int cmd_compare(const options *o);
 int cmd_config(const options *o);
 int cmd_demo(const options *o);
 int cmd_trace(const options *o);
+int trace_trend(const options *o);
 int cmd_completion(const options *o);
 int cmd_help(const options *o);

@@ -67,7 +67,23 @@ static void help_statistics(void)
     }
     printf(
         "\nWhat is counted of runs. ninodes trace summary, the member \"performance\" of --json\n"
-        "and the app have them; n/a or null: nothing was counted that would say it.\n");
+        "and the app have them; n/a or null: nothing was counted that would say it.\n"
+        "\nOver kept runs of one workflow, device and models, y_1 ... y_n seconds in their order "
+        "of\n"
+        "time (ninodes trace trend, the app's list of runs):\n"
+        "change [%%]\n    The newest run against the one before.\n    = y_n / y_(n-1) - 1\n"
+        "trend [%% a run]\n    By how much a run takes longer (+) or shorter (-) than the one "
+        "before, "
+        "and the interval\n    of 95 %% that Kendall's S leaves.\n"
+        "    = exp(median of (ln y_j - ln y_i) / (j - i), i < j) - 1\n"
+        "noise_band [%%]\n    How far runs without a trend lie from its line.\n"
+        "    = exp(2 x 1.4826 x MAD of (ln y_i - i x ln(1 + trend))) - 1\n"
+        "verdict\n    Slower or faster: the chance of S among runs in random order is at most 5 "
+        "%%, "
+        "and the\n    trend from the first to the last run is beyond the noise band. S: pairs that "
+        "go up less\n    those that go down; its distribution is exact. Fewer than five runs "
+        "cannot "
+        "tell.\n");
 }
 
 int cmd_help(const options *o)

@@ -14,6 +14,7 @@
 #include "core/base/time.h"
 
 enum { ROUNDS = 10, WARMUP = 2, ROUNDS_LEAST = 10, QUICK_SECONDS = 300, FULL_SECONDS = 2400 };
+enum { SUITE_CASES_MOST = 32 };
 // A claim about one of the settings of a case that is wrong by chance.
 #define ALPHA 0.05
 
@@ -26,6 +27,7 @@ typedef struct setting {
 typedef struct trial {
     const nino_suite_params *p;
     const suite_case *c;
+    size_t at, n_cases; // this is the at-th of those that are run
     suite_models models;
     char model_dir[4096];
     const char *folders[3];
@@ -205,20 +207,33 @@ static nino_status run_job(trial *t, int k, uint64_t seed, nino_job **job, doubl
     return st;
 }
 
+// Says what is measured next.
+static void tell_step(const trial *t, const nino_experiment *e, int k, bool is_warmup)
+{
+    nino_suite_step step = { .name = t->out->name,
+                             .setting = k == t->n ? "yardstick" : t->set[k].name,
+                             .at = t->at,
+                             .n_cases = t->n_cases,
+                             .is_warmup = is_warmup };
+    char text[200];
+    nino_experiment_progress(e, &step.done, &step.all);
+    if (t->p->step)
+        t->p->step(t->p->priv, &step);
+    snprintf(text, sizeof(text), "%.63s: %.39s%s", step.name, step.setting,
+             is_warmup ? ", warming up" : "");
+    if (t->p->progress && k < t->n)
+        t->p->progress(t->p->priv, text);
+}
+
 static nino_status measure_setting(trial *t, int k, bool is_warmup, double *seconds,
                                    nino_error *err)
 {
     nino_job *job = NULL;
     nino_status st = NINO_OK;
-    char text[200];
     if (k == t->n) {
         t->warmed[k] += is_warmup;
         return nino_bench_yardstick(t->p->device, t->bench, seconds, err);
     }
-    snprintf(text, sizeof(text), "%.63s: %.39s%s", t->out->name, t->set[k].name,
-             is_warmup ? ", warming up" : "");
-    if (t->p->progress)
-        t->p->progress(t->p->priv, text);
     // One after the other, so that each run of a setting has its own, and those of a round the same.
     st = run_job(t, k, 1 + (uint64_t) (t->warmed[k] + t->runs[k]), &job, seconds, err);
     t->runs[k] += !is_warmup;
@@ -349,6 +364,7 @@ static nino_status measure_case(trial *t, double left, nino_error *err)
     bool is_warmup = false;
     for (int k; !st && (k = nino_experiment_next(e, &is_warmup)) >= 0;) {
         double seconds = 0;
+        tell_step(t, e, k, is_warmup);
         st = measure_setting(t, k, is_warmup, &seconds, err);
         st = st ? st : nino_experiment_add(e, seconds, err);
         t->warm_s += is_warmup && t->warmed[k] == warmups(t->p) ? seconds : 0;
@@ -362,9 +378,11 @@ static nino_status measure_case(trial *t, double left, nino_error *err)
     return st;
 }
 
+// The last of r->cases, of n that are run.
 static nino_status suite_run_case(const nino_suite_params *p, const suite_case *c, double left,
-                                  nino_suite_case *out, nino_bench_result *bench, nino_error *err)
+                                  nino_suite_result *r, size_t n, nino_error *err)
 {
+    nino_suite_case *out = &r->cases[r->n_cases - 1];
     trial *t = calloc(1, sizeof(*t));
     nino_suite_run *runs = calloc(NINO_SUITE_SETTINGS, sizeof(*runs));
     nino_status st = NINO_OK;
@@ -379,7 +397,8 @@ static nino_status suite_run_case(const nino_suite_params *p, const suite_case *
         free(t);
         return nino_fail(err, NINO_ERR_NOMEM, "suite", "out of memory");
     }
-    t->p = p, t->c = c, t->out = out, t->bench = bench;
+    t->p = p, t->c = c, t->out = out, t->bench = &r->bench;
+    t->at = r->n_cases - 1, t->n_cases = n;
     st = nino_suite_make_models(c, p, t->model_dir, sizeof(t->model_dir), &t->models, out->left_out,
                                 sizeof(out->left_out), err);
     snprintf(out->networks, sizeof(out->networks), "%s",
@@ -417,7 +436,25 @@ static nino_status suite_check(const nino_suite_params *p, nino_error *err)
     if (p->rounds && (p->rounds < ROUNDS_LEAST || p->rounds > NINO_MAX_ROUNDS))
         return nino_fail(err, NINO_ERR_RANGE, "rounds", "is %d, not %d to %d", p->rounds,
                          ROUNDS_LEAST, NINO_MAX_ROUNDS);
+    const char *of_suite[SUITE_CASES_MOST];
+    const size_t all = nino_suite_case_names(p->suite, p->quick, of_suite, SUITE_CASES_MOST);
+    for (const char *const *c = p->cases; c && *c; c++) {
+        size_t k = 0;
+        while (k < all && strcmp(of_suite[k], *c))
+            k++;
+        if (k == all)
+            return nino_fail(err, NINO_ERR_UNKNOWN, *c, "is no case of the suite %s in its %s form",
+                             p->suite, p->quick ? "quick" : "full");
+    }
     return NINO_OK;
+}
+
+static bool is_chosen(const nino_suite_params *p, const suite_case *c)
+{
+    bool is_named = !p->cases;
+    for (const char *const *name = p->cases; name && *name; name++)
+        is_named |= !strcmp(*name, c->name);
+    return is_named && c->is_full != p->quick && nino_suite_has_word(c->suites, p->suite);
 }
 
 // Every run as a case, for files to compare with.
@@ -452,16 +489,16 @@ nino_status nino_suite_run_all(const nino_suite_params *params, nino_suite_resul
     snprintf(r.suite, sizeof(r.suite), "%s", p.suite);
     r.is_quick = p.quick;
     size_t n = 0;
-    while (nino_suite_cases[n].name)
-        n++;
+    for (const suite_case *c = nino_suite_cases; c->name; c++)
+        n += is_chosen(&p, c);
     if (!st && !(r.cases = calloc(n + 1, sizeof(*r.cases))))
         st = nino_fail(&mine, NINO_ERR_NOMEM, "suite", "out of memory");
-    for (size_t i = 0; i < n && !st; i++) {
-        const suite_case *c = &nino_suite_cases[i];
-        if (c->is_full == p.quick || !nino_suite_has_word(c->suites, p.suite))
+    for (const suite_case *c = nino_suite_cases; c->name && !st; c++) {
+        if (!is_chosen(&p, c))
             continue;
         const double left = most - (double) (nino_now_ns() - begin) * 1e-9;
-        st = suite_run_case(&p, c, left, &r.cases[r.n_cases++], &r.bench, &mine);
+        r.n_cases++;
+        st = suite_run_case(&p, c, left, &r, n, &mine);
     }
     if (!st && !r.n_cases)
         st = nino_fail(&mine, NINO_ERR_UNKNOWN, p.suite, "has no case in the %s form",

@@ -51,6 +51,19 @@ bool nino_suite_has_word(const char *words, const char *word)
     return false;
 }
 
+size_t nino_suite_case_names(const char *suite, bool quick, const char **out, size_t max)
+{
+    size_t n = 0;
+    for (const suite_case *c = nino_suite_cases; c->name; c++) {
+        if (c->is_full == quick || !nino_suite_has_word(c->suites, suite ? suite : "phases"))
+            continue;
+        if (n < max)
+            out[n] = c->name;
+        n++;
+    }
+    return n;
+}
+
 // A node: its number, class and inputs as JSON.
 static void suite_node(nino_buf *b, int id, const char *class_type, const char *inputs)
 {

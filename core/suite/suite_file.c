@@ -46,6 +46,7 @@ static void file_head(nino_buf *b, const nino_suite_result *r, const char *stamp
     file_number(b, "load_average", d->load);
     nino_buf_addf(b, "},\n  \"quick\": %s,\n  ", r->is_quick ? "true" : "false");
     file_text(b, "suite", r->suite);
+    file_number(b, "seconds", r->seconds);
 }
 
 static void file_run(nino_buf *b, const nino_suite_case *c, const nino_suite_run *r)
@@ -146,6 +147,8 @@ static void file_left_out(nino_buf *b, const nino_suite_result *r)
         if (*r->cases[i].left_out) {
             nino_buf_adds(b, n++ ? ",\n    {" : "\n    {");
             file_text(b, "name", r->cases[i].name);
+            nino_buf_adds(b, ", ");
+            file_text(b, "networks", r->cases[i].networks);
             nino_buf_adds(b, ", ");
             file_text(b, "why", r->cases[i].left_out);
             nino_buf_addc(b, '}');

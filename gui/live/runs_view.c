@@ -8,7 +8,7 @@
 #include <math.h>
 
 typedef struct Runs {
-    GtkWidget *box, *list, *search, *hint, *open, *compare, *remove, *name, *note;
+    GtkWidget *box, *list, *search, *trend, *hint, *open, *compare, *remove, *name, *note;
     guint64 shown; // of which rows: a sum of what they say
 } Runs;
 
@@ -29,8 +29,24 @@ static void add_line(GtkWidget *box, const char *text, const char *class)
     gtk_box_append(GTK_BOX(box), label);
 }
 
+// Of the runs of the same work up to this one.
+static char *trend_text(const nino_trend *t)
+{
+    if (!isfinite(t->percent))
+        return g_strdup(_("Too few runs of this work for a trend"));
+    if (t->is_too_few)
+        return g_strdup_printf(_("Trend of %u runs: %+.1f %% a run; too few to tell from chance"),
+                               (guint) t->n, t->percent);
+    return g_strdup_printf(_("Trend of %u runs: %+.1f %% a run (%+.1f to %+.1f %%), noise band "
+                             "%.1f %%: %s"),
+                           (guint) t->n, t->percent, t->low, t->high, t->band_percent,
+                           t->verdict > 0   ? _("slower")
+                           : t->verdict < 0 ? _("faster")
+                                            : _("no trend shown"));
+}
+
 // What it is called, when it was and how long it took, what was noted. Takes k.
-static GtkWidget *new_run_row(NinoKept *k)
+static GtkWidget *new_run_row(NinoKept *k, const nino_trend *trend)
 {
     GtkWidget *row = gtk_list_box_row_new(),
               *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_HAIR);
@@ -42,8 +58,15 @@ static GtkWidget *new_run_row(NinoKept *k)
     nino_format_count(records, sizeof(records), (double) k->n_records);
     g_autofree char *size =
         g_strdup_printf(ngettext("%s record", "%s records", (gulong) k->n_records), records);
-    g_autofree char *about = g_strdup_printf("%s · %s", took, when);
-    g_autofree char *tip = g_strdup_printf("%s\n%s, %s\n%s", k->title, when, took, size);
+    g_autofree char *change =
+        isnan(k->seconds) || isnan(trend->change_percent)
+            ? g_strdup("")
+            : g_strdup_printf(" %s%.1f %%", trend->change_percent < 0 ? "−" : "+",
+                              fabs(trend->change_percent));
+    g_autofree char *about = g_strdup_printf("%s%s · %s", took, change, when);
+    g_autofree char *told = trend_text(trend);
+    g_autofree char *tip = g_strdup_printf("%s\n%s, %s%s\n%s%s%s\n%s", k->title, when, took, change,
+                                           k->kind, *k->kind ? "\n" : "", size, told);
     const char *title = *k->name ? k->name : k->title;
     add_line(box, title, *k->name ? "heading" : "text");
     add_line(box, about, "dim-label");
@@ -55,6 +78,7 @@ static GtkWidget *new_run_row(NinoKept *k)
     g_autofree char *spoken = g_strjoin(", ", title, when, took, *k->note ? k->note : NULL, NULL);
     gtk_accessible_update_property(GTK_ACCESSIBLE(row), GTK_ACCESSIBLE_PROPERTY_LABEL, spoken, -1);
     g_object_set_data_full(G_OBJECT(row), "kept", k, nino_kept_free);
+    g_object_set_data_full(G_OBJECT(row), "trend", g_steal_pointer(&told), g_free);
     return row;
 }
 
@@ -83,6 +107,16 @@ static void count_selected(GtkListBox *list, GtkListBoxRow *row, gpointer n)
     ++*(guint *) n;
 }
 
+// Of the one that is chosen.
+static void on_runs_trend(Runs *r, guint n)
+{
+    GList *rows = n == 1 ? gtk_list_box_get_selected_rows(GTK_LIST_BOX(r->list)) : NULL;
+    const char *trend = rows ? g_object_get_data(G_OBJECT(rows->data), "trend") : "";
+    gtk_label_set_text(GTK_LABEL(r->trend), trend);
+    gtk_widget_set_visible(r->trend, *trend != 0);
+    g_list_free(rows);
+}
+
 static void on_runs_selected(Runs *r)
 {
     guint n = 0;
@@ -97,6 +131,7 @@ static void on_runs_selected(Runs *r)
                        n == 2   ? _("Compare shows the newer one over the older one")
                        : n == 1 ? _("Ctrl+click a second run to compare the two")
                                 : found);
+    on_runs_trend(r, n);
     gtk_widget_set_visible(r->hint, *gtk_label_get_text(GTK_LABEL(r->hint)) != 0);
     GList *rows = n == 1 ? gtk_list_box_get_selected_rows(GTK_LIST_BOX(r->list)) : NULL;
     const NinoKept *k = rows ? g_object_get_data(G_OBJECT(rows->data), "kept") : NULL;
@@ -129,8 +164,12 @@ static void runs_fill(Runs *r)
     while ((row = gtk_list_box_get_row_at_index(GTK_LIST_BOX(r->list), 0)))
         gtk_list_box_remove(GTK_LIST_BOX(r->list), GTK_WIDGET(row));
     g_ptr_array_set_free_func(list, NULL); // the rows take them
-    for (guint i = 0; i < list->len; i++)
-        gtk_list_box_append(GTK_LIST_BOX(r->list), new_run_row(g_ptr_array_index(list, i)));
+    for (guint i = 0; i < list->len; i++) {
+        nino_trend trend;
+        NinoKept *k = g_ptr_array_index(list, i);
+        nino_kept_trend(list, k, &trend);
+        gtk_list_box_append(GTK_LIST_BOX(r->list), new_run_row(k, &trend));
+    }
     on_runs_selected(r);
 }
 
@@ -250,6 +289,10 @@ static GtkWidget *make_foot(Runs *r)
         runs_button(r, bar, _("Delete"), _("Deletes the chosen runs' traces"), on_runs_remove);
     gtk_widget_add_css_class(bar, "linked");
     gtk_box_set_homogeneous(GTK_BOX(bar), FALSE);
+    r->trend = gtk_label_new("");
+    gtk_label_set_wrap(GTK_LABEL(r->trend), TRUE);
+    gtk_label_set_xalign(GTK_LABEL(r->trend), 0);
+    gtk_box_append(GTK_BOX(foot), r->trend);
     gtk_box_append(GTK_BOX(foot), r->hint);
     gtk_box_append(GTK_BOX(foot), r->name);
     gtk_box_append(GTK_BOX(foot), r->note);
@@ -264,11 +307,17 @@ static void runs_export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
     for (guint i = 0; i < list->len; i++) {
         const NinoKept *k = g_ptr_array_index(list, i);
         g_autofree char *path = nino_kept_path(k->id);
+        nino_trend trend;
+        nino_kept_trend(list, k, &trend);
         const NinoCell cells[] = { { "kept_at", NULL, (double) k->at },
                                    { "name", k->name, 0 },
                                    { "note", k->note, 0 },
                                    { "workflow", k->title, 0 },
                                    { "seconds", NULL, k->seconds },
+                                   { "kind", k->kind, 0 },
+                                   { "change_percent", NULL, trend.change_percent },
+                                   { "trend_percent", NULL, trend.percent },
+                                   { "noise_band_percent", NULL, trend.band_percent },
                                    { "records", NULL, (double) k->n_records },
                                    { "trace", path, 0 } };
         row(user, cells, G_N_ELEMENTS(cells));

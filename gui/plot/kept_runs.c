@@ -49,6 +49,7 @@ void nino_kept_free(gpointer kept)
     g_free(k->title);
     g_free(k->name);
     g_free(k->note);
+    g_free(k->kind);
     g_free(k);
 }
 
@@ -88,6 +89,7 @@ static NinoKept *read_row(GKeyFile *rows, const char *id)
     k->title = g_key_file_get_string(rows, id, "title", NULL);
     k->name = g_key_file_get_string(rows, id, "name", NULL);
     k->note = g_key_file_get_string(rows, id, "note", NULL);
+    k->kind = g_key_file_get_string(rows, id, "kind", NULL);
     k->at = g_key_file_get_int64(rows, id, "at", NULL);
     k->seconds = g_key_file_get_double(rows, id, "seconds", &error);
     k->n_records = g_key_file_get_uint64(rows, id, "records", NULL);
@@ -96,6 +98,7 @@ static NinoKept *read_row(GKeyFile *rows, const char *id)
     k->title = k->title ? k->title : g_strdup("");
     k->name = k->name ? k->name : g_strdup("");
     k->note = k->note ? k->note : g_strdup("");
+    k->kind = k->kind ? k->kind : g_strdup("");
     return k;
 }
 
@@ -175,7 +178,10 @@ gboolean nino_kept_add(NinoRun *run, GError **error)
         return FALSE;
     }
     g_autoptr(GKeyFile) rows = load_rows(&file);
+    char *kind = nino_history_kind(h);
     g_key_file_set_string(rows, id, "title", title);
+    g_key_file_set_string(rows, id, "kind", kind ? kind : "");
+    free(kind);
     g_key_file_set_int64(rows, id, "at", g_get_real_time() / G_USEC_PER_SEC);
     g_key_file_set_uint64(rows, id, "records", nino_history_count(h));
     if (job->end_ns)
@@ -187,6 +193,20 @@ gboolean nino_kept_add(NinoRun *run, GError **error)
     remove_oldest();
     kept_changed();
     return TRUE;
+}
+
+void nino_kept_trend(const GPtrArray *list, const NinoKept *kept, nino_trend *out)
+{
+    g_autofree double *seconds = g_new(double, list->len + 1);
+    gsize n = 0;
+    for (guint i = list->len; i-- > 0;) { // the oldest is the last
+        const NinoKept *k = g_ptr_array_index(list, i);
+        if (!strcmp(k->title, kept->title) && !strcmp(k->kind, kept->kind) && !isnan(k->seconds))
+            seconds[n++] = k->seconds;
+        if (!strcmp(k->id, kept->id))
+            break;
+    }
+    nino_trend_of(seconds, n, 0, out);
 }
 
 static void set_text(const char *id, const char *key, const char *text)

@@ -3,13 +3,15 @@
 #pragma once
 #include "plot/run_model.h"
 #include <gtk/gtk.h>
+#include <ninodes/experiment.h>
 
 typedef struct NinoKept {
-    char *id;       // of the file
-    char *title;    // of the workflow
-    char *name;     // that the user gave it; "": none
-    char *note;     // the same
-    gint64 at;      // seconds since 1970, when it was kept
+    char *id;    // of the file
+    char *title; // of the workflow
+    char *name;  // that the user gave it; "": none
+    char *note;  // the same
+    char *kind; // what runs of its workflow must have in common to be compared: nino_history_kind()
+    gint64 at;  // seconds since 1970, when it was kept
     double seconds; // of its job; NAN: not known
     guint64 n_records;
 } NinoKept;
@@ -22,6 +24,8 @@ GPtrArray *nino_kept_list(void);
 // Keeps what the run shows. FALSE: there is nothing, it is too large to be written while the user waits,
 // or *error says why not.
 gboolean nino_kept_add(NinoRun *run, GError **error);
+// Of the runs in the list that are of the same work as this one, up to it in time, and the one before it.
+void nino_kept_trend(const GPtrArray *list, const NinoKept *kept, nino_trend *out);
 void nino_kept_rename(const char *id, const char *name);
 void nino_kept_set_note(const char *id, const char *note);
 // Whether all words of the text are in its title, name, note or date, in any case. "": it is.

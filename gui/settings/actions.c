@@ -23,6 +23,7 @@ const NinoCommand nino_commands[] = {
     { "win.run-again", N_("Run again (same inputs, next)"), N_("Run"), { "<Shift>F5" }, TRUE },
     { "win.measure-again", N_("Measure again (everything anew)"), N_("Run"), { "F5" }, TRUE },
     { "win.grid", N_("Grid of runs…"), N_("Run"), { "<Control><Shift>g" }, TRUE },
+    { "win.suite", N_("Benchmark suite…"), N_("Run"), { NULL }, TRUE },
     { "win.plan", N_("What does it need?"), N_("Run"), { "<Control>p" }, TRUE },
     { "win.attach-list", N_("Running jobs…"), N_("Run"), { "<Control>j" }, TRUE },
     { "win.detach", N_("Detach"), N_("Run"), { NULL }, TRUE },

@@ -44,6 +44,7 @@ struct _NinoWindow {
     GtkWidget *find;  // what the timeline is searched for
     GtkMenuButton *views_button;
     gboolean has_details_width; // the remembered one was given to its pane
+    GtkWidget *suite; // the window of the benchmark suite; NULL: not opened yet
 
     // window_layout.c
     gboolean had_results; // of this session; or the user opened or closed their drawer
@@ -96,6 +97,9 @@ void nino_window_show_details(NinoWindow *w, gboolean on);
 void nino_window_saved_views_init(NinoWindow *w);
 char **nino_window_saved_views(void); // their names; g_strfreev()
 GtkWidget *nino_window_new_views_button(NinoWindow *w);
+
+// ---- window_suite.c -----------------------------------------------------------------------------
+void nino_window_suite_init(NinoWindow *w);
 
 // ---- window_shelves.c ---------------------------------------------------------------------------
 GtkWidget *nino_window_new_shelf(NinoWindow *w, const char *name); // "nodes", "models", "workflows"

@@ -257,6 +257,12 @@ static void make_bar(NinoWindow *w)
     gtk_box_append(bar, make_range(w));
     gtk_widget_set_hexpand(space, TRUE);
     gtk_box_append(bar, space);
+    GtkWidget *suite = gtk_button_new_with_label(_("Benchmark…"));
+    gtk_button_set_has_frame(GTK_BUTTON(suite), FALSE);
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(suite), "win.suite");
+    gtk_widget_set_tooltip_text(suite,
+                                _("What each optimisation gives on this device, measured in turn"));
+    gtk_box_append(bar, suite);
     gtk_button_set_has_frame(GTK_BUTTON(own), FALSE);
     gtk_actionable_set_action_name(GTK_ACTIONABLE(own), "win.view-window");
     gtk_widget_set_tooltip_text(own, _("The chosen view in a window of its own"));
@@ -333,5 +339,6 @@ void nino_window_profile_init(NinoWindow *w)
     gtk_box_prepend(GTK_BOX(w->overview_box), nino_overview_new(w->records));
     gtk_box_append(GTK_BOX(w->details_box), nino_details_new(w->records));
     nino_window_saved_views_init(w);
+    nino_window_suite_init(w);
     make_bar(w);
 }

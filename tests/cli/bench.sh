@@ -56,7 +56,9 @@ expect 2 "$N" bench suite --quick -d ref -n 3 -o "$tmp"
 expect 0 "$N" bench suite load --quick -d ref --model-room 1K -o "$tmp/suite" --report "$tmp/suite.md"
 grep -q "^Left out: its model would take" "$tmp/suite.md" || die "there is no room"
 [ -f "$tmp/suite/test_data/optimization/"performance_comparison_*.json ] || die "no results"
-expect 0 "$N" bench suite load --quick -d ref --model-room 1K -o "$tmp/suite" --json
+expect 2 "$N" bench suite --quick -d ref -o "$tmp" --case "no such"
+said "is no case of the suite phases in its quick form"
+expect 0 "$N" bench suite load --quick -d ref --model-room 1K -o "$tmp/suite" --json --case "stream 128x128"
 json_lines "$tmp/out" ok
 if [ -n "$NINODES_TEST_LONG" ]; then
     expect 0 "$N" bench suite vae --quick --opt=memory -o "$tmp/long" --save "$tmp/long.json" --json

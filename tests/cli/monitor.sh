@@ -95,6 +95,21 @@ expect 0 "$N" trace convert "$tmp/t.ninotrace" "$tmp/t.json"
 expect 0 "$N" trace check "$tmp/t.json"
 expect 0 "$N" trace summary "$tmp/t.json" --json
 [ "$(sizes)" = "$as_written" ] || die "the converted trace tells other work sizes"
+# kept runs in their order of time: the same run five times is no trend, four are too few for one
+mkdir "$tmp/runs"
+for i in 1 2 3 4; do cp "$tmp/t.ninotrace" "$tmp/runs/$i.ninotrace"; touch -d "2026-11-23 12:00:0$i" "$tmp/runs/$i.ninotrace"; done
+expect 0 "$N" trace trend "$tmp/runs"
+printed "^decode.json" && printed "2026-11-23 12:00:04 .* +0.0 %" && printed "too few to tell from chance"
+cp "$tmp/t.ninotrace" "$tmp/runs/5.ninotrace"
+expect 0 "$N" trace trend "$tmp/runs"
+printed "over 5 runs, noise band 0.0 %, p 1: no trend shown"
+expect 0 "$N" trace trend "$tmp/runs" --json
+json_lines "$tmp/out" ok
+grep -q '"verdict":"none"' "$tmp/out" || die "no verdict"
+XDG_STATE_HOME="$tmp/no_state" expect 0 "$N" trace trend
+printed "no run that has ended"
+expect 4 "$N" trace trend "$tmp/no/such"
+expect 2 "$N" trace summary
 expect 0 "$N" trace diff "$tmp/t.json" "$tmp/t.ninotrace"
 # for Perfetto: written by a run and from a trace; not read back
 expect 0 "$N" trace convert "$tmp/t.ninotrace" "$tmp/t.pftrace"

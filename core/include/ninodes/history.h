@@ -121,6 +121,9 @@ NINO_API size_t nino_history_family_of(const nino_history *h, uint32_t family_na
 // NULL for other kinds.
 NINO_API const nino_event *nino_history_points(const nino_history *h, nino_event_kind kind,
                                                size_t *n);
+// What runs of one workflow must have in common for their times to be compared: the device, the files of models that were
+// opened, and how many nodes' results were there from earlier runs. "" : nothing is known. free() it; NULL: out of memory.
+NINO_API char *nino_history_kind(const nino_history *h);
 // Index of the first event of list, which is sorted by time, at t or later; n when there is none.
 NINO_API size_t nino_history_lower(const nino_event *list, size_t n, uint64_t t);
 

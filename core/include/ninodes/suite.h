@@ -67,6 +67,16 @@ typedef struct nino_suite_result {
     nino_suite_case *cases;
 } nino_suite_result;
 
+// What is measured next, for who shows how far it is.
+typedef struct nino_suite_step {
+    // As in nino_suite_case and nino_suite_run; "yardstick": none of the settings.
+    const char *name, *setting;
+    // Of the cases that are run, from 0 on; measurements of this one that are done, and all that it takes.
+    size_t at, n_cases;
+    uint64_t done, all;
+    bool is_warmup;
+} nino_suite_step;
+
 #define NINO_SUITE_PARAMS_INIT .size = sizeof(nino_suite_params)
 typedef struct nino_suite_params {
     // Set by NINO_SUITE_PARAMS_INIT.
@@ -91,11 +101,18 @@ typedef struct nino_suite_params {
     // Says what is done next; may be NULL.
     void (*progress)(void *priv, const char *text);
     void *priv;
+    // Cases that are measured, by the names of nino_suite_case_names(), NULL-terminated; NULL: all of the suite.
+    const char *const *cases;
+    // The same as progress, in figures; may be NULL.
+    void (*step)(void *priv, const nino_suite_step *step);
 } nino_suite_params;
 
 // NULL-terminated: "phases", "vae", "sd", "flux", "wan", "load".
 NINO_API const char *const *nino_suite_names(void);
-// NINO_ERR_UNKNOWN: no such suite, or device; NINO_ERR_MISSING: no demo models.
+// Fills up to max, in the order in which they are measured; returns how many there are. 0: no such suite, or it has no
+// such form.
+NINO_API size_t nino_suite_case_names(const char *suite, bool quick, const char **out, size_t max);
+// NINO_ERR_UNKNOWN: no such suite, case, or device; NINO_ERR_MISSING: no demo models.
 NINO_API nino_status nino_suite_run_all(const nino_suite_params *params, nino_suite_result *out,
                                         nino_error *err);
 NINO_API void nino_suite_release(nino_suite_result *r);
@@ -105,6 +122,9 @@ NINO_API void nino_suite_release(nino_suite_result *r);
 NINO_API nino_status nino_suite_save(const char *dir, const nino_suite_result *r,
                                      void (*path)(void *priv, const char *path), void *priv,
                                      nino_error *err);
+// What nino_suite_save() wrote as performance_comparison_TIME.json; out->bench has no cases then. *err:
+// NINO_ERR_MISSING, NINO_ERR_FORMAT, NINO_ERR_NOMEM.
+NINO_API nino_status nino_suite_load(const char *path, nino_suite_result *out, nino_error *err);
 // The report as Markdown; an owned text, free() it. NULL: out of memory.
 NINO_API char *nino_suite_report(const nino_suite_result *r);
 

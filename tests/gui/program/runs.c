@@ -87,6 +87,9 @@ static void test_list(GtkWidget *view)
     CHECK(row(view, 2) && !row(view, 3)); // the list has heard of them
     CHECK(has_label(view, "flow.json") && has_label(view, "3.00 s"));
     choose(view, 0, -1); // the newest
+    // 2 s, then 3 s: half as much again; of ln 2, ln 1.5 and ln 3 / 2 the median is the last
+    CHECK(has_label(view, "3.00 s +50.0 %"));
+    CHECK(has_label(view, "Trend of 3 runs: +73.2 % a run; too few to tell from chance"));
     g_signal_emit_by_name(button(view, "Open"), "clicked");
     CHECK(opened && is_of_run(opened, 3));
     choose(view, 2, 1);

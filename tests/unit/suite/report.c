@@ -90,6 +90,16 @@ static void test_words(void)
     const nino_suite_params p = { NINO_SUITE_PARAMS_INIT, .suite = "no such",
                                   .demo_models = "data/demo/models" };
     CHECK(nino_suite_run_all(&p, &r, &err) == NINO_ERR_UNKNOWN);
+    static const char *const no_case[] = { "image 128x128", "no such", NULL };
+    const nino_suite_params c = { NINO_SUITE_PARAMS_INIT, .demo_models = "data/demo/models",
+                                  .quick = true, .cases = no_case };
+    CHECK(nino_suite_run_all(&c, &r, &err) == NINO_ERR_UNKNOWN);
+    CHECK_STR(err.where, "no such");
+    const char *names[2];
+    CHECK(nino_suite_case_names(NULL, true, names, 2) == 8);
+    CHECK_STR(names[0], "image 128x128");
+    CHECK(nino_suite_case_names("load", false, names, 2) == 1);
+    CHECK(!nino_suite_case_names("no such", true, names, 2));
     CHECK(nino_suite_run_all(
               &(nino_suite_params){ NINO_SUITE_PARAMS_INIT, .demo_models = "/no/such" }, &r,
               &err) == NINO_ERR_MISSING);
@@ -151,6 +161,29 @@ static void count_path(void *priv, const char *path)
     ++*(int *) priv;
 }
 
+// What was kept says what it said: the same report, to the letter, and the times behind it.
+static void test_load(const char *path)
+{
+    nino_suite_result back;
+    char bad[400];
+    CHECK_OK(nino_suite_load(path, &back, &err), err);
+    CHECK(back.n_cases == 3 && back.cases[0].n_runs == 4 && back.cases[1].frames == 5);
+    CHECK(back.cases[0].runs[1].seconds[1] == 0.5 && isinf(back.cases[0].runs[1].psnr));
+    char *was = nino_suite_report(&result), *is = nino_suite_report(&back);
+    CHECK(was && is);
+    CHECK_STR(is, was);
+    free(was);
+    free(is);
+    nino_suite_release(&back);
+    snprintf(bad, sizeof(bad), "%s/bad.json", flow_temp());
+    static const char *const wrong[] = { "[]", "{\"test_cases\": []}", "{" };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        CHECK_OK(nino_file_save(NULL, bad, false, wrong[i], strlen(wrong[i]), &err), err);
+        CHECK(nino_suite_load(bad, &back, &err) == NINO_ERR_FORMAT);
+    }
+    CHECK(nino_suite_load("/no/such.json", &back, &err) == NINO_ERR_MISSING);
+}
+
 static void test_files(void)
 {
     glob_t g;
@@ -178,6 +211,7 @@ static void test_files(void)
     CHECK(nino_json_double(nino_json_get(claim, "measured_percent"), &v) && fabs(v - 75) < 1e-6);
     nino_json_doc_destroy(&doc);
     free(data);
+    test_load(g.gl_pathv[0]);
     globfree(&g);
     char *text = nino_suite_report(&result);
     CHECK(text && strstr(text, "| phase1 by 29.1 % | 75.0 % |") && strstr(text, "| not met |") &&

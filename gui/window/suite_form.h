@@ -1,0 +1,10 @@
+// What of the benchmark suite is to be measured: suite, form, cases, phases, and optimisations left out alone.
+#pragma once
+#include "engine/suite_run.h"
+#include <gtk/gtk.h>
+
+// changed: after each choice.
+GtkWidget *nino_suite_form_new(void (*changed)(gpointer user), gpointer user);
+gboolean nino_suite_form_has_cases(GtkWidget *form);
+// Fills all but device and cases; returns the cases, NULL-terminated, g_free().
+const char **nino_suite_form_get(GtkWidget *form, NinoSuiteAsk *out);
