@@ -30,13 +30,13 @@ AREAS = {  # the files of an area, by pattern from the top
     "models": ["core/model/*.c", "core/model/*/*.c"],
 }
 SCHEDULES = "tests/unit/cl tests/check"
-MODELS = "tests/unit/model tests/golden tests/unit/node tests/unit/sample tests/unit/text tests/unit/run"
+MODELS = "tests/unit/model tests/golden tests/unit/oom tests/unit/node tests/unit/sample tests/unit/text tests/unit/run"
 FIRST = [  # rooms whose tests come first, by the start of the file's name
     ("cl/", SCHEDULES), ("core/op/ref", SCHEDULES + " tests/unit/op"), ("core/op", "tests/unit/op tests/unit/tile tests/unit/run tests/unit/cl"),
-    ("core/sample", "tests/unit/sample tests/golden tests/unit/node"), ("core/model", MODELS),
+    ("core/sample", "tests/unit/sample tests/golden tests/unit/oom tests/unit/node"), ("core/model", MODELS),
     ("core/tile", "tests/unit/tile tests/unit/run tests/unit/model tests/unit/node"),
-    ("core/run", "tests/unit/run tests/unit/op tests/workflow"),
-    ("core/workflow", "tests/unit/workflow tests/fuzz tests/unit/oom tests/unit/document tests/unit/node"),
+    ("core/run", "tests/unit/run tests/unit/op tests/unit/oom tests/workflow"),
+    ("core/workflow", "tests/unit/workflow tests/fuzz tests/unit/oom tests/unit/document tests/unit/node tests/workflow"),
     ("core/media", "tests/unit/media tests/unit/run tests/fuzz tests/unit/oom"), ("core/text", "tests/unit/text tests/fuzz tests/unit/oom"),
     ("core/file", "tests/unit/file tests/fuzz tests/unit/oom"), ("core/base", "tests/unit/base tests/fuzz tests/unit/oom"),
 ]
