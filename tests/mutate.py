@@ -33,7 +33,7 @@ SCHEDULES = "tests/unit/cl tests/check"
 MODELS = "tests/unit/model tests/golden tests/unit/oom tests/unit/node tests/unit/sample tests/unit/text tests/unit/run"
 FIRST = [  # rooms whose tests come first, by the start of the file's name
     ("cl/", SCHEDULES), ("core/op/ref", SCHEDULES + " tests/unit/op"), ("core/op", "tests/unit/op tests/unit/tile tests/unit/run tests/unit/cl"),
-    ("core/sample", "tests/unit/sample tests/golden tests/unit/oom tests/unit/node"), ("core/model", MODELS),
+    ("core/sample", "tests/unit/sample tests/workflow tests/golden tests/unit/oom tests/unit/node"), ("core/model", MODELS),
     ("core/tile", "tests/unit/tile tests/unit/run tests/unit/model tests/unit/node"),
     ("core/run", "tests/unit/run tests/unit/op tests/unit/oom tests/workflow"),
     ("core/workflow", "tests/unit/workflow tests/fuzz tests/unit/oom tests/unit/document tests/unit/node tests/workflow"),

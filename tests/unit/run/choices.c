@@ -49,6 +49,7 @@ static nino_scheme_info plan(nino_ctx *ctx, nino_graph *g, const char *profile,
     nino_scheme *s = nino_scheme_create(ctx, g, profile, NULL, 0, &err);
     CHECK_OK(s ? NINO_OK : err.code, err);
     CHECK_OK(nino_scheme_get(s, &i, &err), err);
+    CHECK(i.ways >= 1);
     if (nino_scheme_choices(s))
         CHECK_OK(nino_scheme_choice_get(s, 0, first, &err), err);
     else
