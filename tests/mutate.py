@@ -3,10 +3,13 @@
 
 usage: mutate.py BUILD_DIR [--seed N] [--count N] [--area NAME] [--first N] [--only N,...] [--near] [--list] [--report FILE]
 
-What is planted, and where, follows from the seed and the sources alone. A bug that does not compile is drawn again. The
-tests of the changed file's room come first, then all others of `make check`; the first that fails ends the search. What
-no test notices is printed as a difference, to be judged by hand: a change may have no effect that anybody could see.
-Works on a copy of the tracked files in BUILD_DIR/mutate, which keeps what it has built for the next bug.
+What is planted, and where, follows from the seed and the sources alone. A bug that does not compile is drawn again, and
+so is a change without an effect that anybody could see: how much room an array grows by, a text of the log, what
+tests/data/mutate/same.txt lists. The tests of the changed file's room come first, quick ones before others, then all
+others of `make check`; the first that fails ends the search. What no test notices is printed as a difference, to be
+judged by hand.
+Works on a copy of the tracked files in BUILD_DIR/mutate, which keeps what it has built for the next bug, and how long
+tests take.
 """
 import argparse
 import glob
@@ -27,11 +30,13 @@ AREAS = {  # the files of an area, by pattern from the top
     "models": ["core/model/*.c", "core/model/*/*.c"],
 }
 SCHEDULES = "tests/unit/cl tests/check"
+MODELS = "tests/unit/model tests/golden tests/unit/oom tests/unit/node tests/unit/sample tests/unit/text tests/unit/run"
 FIRST = [  # rooms whose tests come first, by the start of the file's name
-    ("cl/", SCHEDULES), ("core/op/ref", SCHEDULES + " tests/unit/op"), ("core/op", "tests/unit/op tests/unit/tile tests/unit/run"),
-    ("core/sample", "tests/unit/sample tests/golden"), ("core/model", "tests/unit/model tests/golden"),
-    ("core/tile", "tests/unit/tile"), ("core/run", "tests/unit/run tests/workflow"),
-    ("core/workflow", "tests/unit/workflow tests/fuzz tests/unit/oom tests/unit/document tests/unit/node"),
+    ("cl/", SCHEDULES), ("core/op/ref", SCHEDULES + " tests/unit/op"), ("core/op", "tests/unit/op tests/unit/tile tests/unit/run tests/unit/cl"),
+    ("core/sample", "tests/unit/sample tests/workflow tests/golden tests/unit/oom tests/unit/node"), ("core/model", MODELS),
+    ("core/tile", "tests/unit/tile tests/unit/run tests/unit/model tests/unit/node"),
+    ("core/run", "tests/unit/run tests/unit/op tests/unit/oom tests/workflow"),
+    ("core/workflow", "tests/unit/workflow tests/fuzz tests/unit/oom tests/unit/document tests/unit/node tests/workflow"),
     ("core/media", "tests/unit/media tests/unit/run tests/fuzz tests/unit/oom"), ("core/text", "tests/unit/text tests/fuzz tests/unit/oom"),
     ("core/file", "tests/unit/file tests/fuzz tests/unit/oom"), ("core/base", "tests/unit/base tests/fuzz tests/unit/oom"),
 ]
@@ -41,6 +46,10 @@ SWAPS = [  # a token and what takes its place
     (r" \+= ", " -= "), (r"\bmin\(", "max("), (r"\bmax\(", "min("), (r"\bfmin\(", "fmax("), (r"\bfmaxf\(", "fminf("),
     (r"\breturn true;", "return false;"), (r"\breturn false;", "return true;"), (r"\(!(?=\w)", "("), (r" \? (.+?) : (.+?)([;,)])", None),
 ]
+# What nobody could see. A number that grows: of the elements of a local array, of what an array has room for.
+ROOM = re.compile(r"\s+(?:static |const |struct |unsigned )*[a-z]\w* (?:[^(]*, )?\**\w+(?:\[[^]]*\])*\[[^]]*|.*\b\w*(?:cap|room|grown)\w* = .*")
+LOG = re.compile(r"\bnino_logf?\(.*NINO_LOG_(?:DEBUG|INFO)")
+SAME = "tests/data/mutate/same.txt"  # changes that were judged one by one
 NUMBER = re.compile(r"(?<![\w.])(\d+\.\d*(?:e[-+]?\d+)?f?|\d+)(?![\w.])")
 
 
@@ -115,6 +124,26 @@ def draw(rng, files):
             return path, rng.choice(files[path])
 
 
+def judged():
+    """(file, line, changed line) of the changes of SAME: "file: reason", then both lines, as a report has them."""
+    found, path, old = set(), None, None
+    with open(SAME, encoding="utf-8") as f:
+        for line in f.read().splitlines():
+            if line.startswith("    - "):
+                old = line[6:]
+            elif line.startswith("    + "):
+                found.add((path, old, line[6:]))
+            elif line and not line.startswith("#"):
+                path = line.split(":")[0]
+    return found
+
+
+def is_unseen(path, old, start, end, new, same):
+    grows = old[start:end].isdigit() and new.isdigit()
+    bug = old[:start] + new + old[end:]
+    return bool(grows and ROOM.fullmatch(old[:start]) or LOG.search(old)) or (path, old.strip(), bug.strip()) in same
+
+
 def run(cmd, limit, **kw):
     p = subprocess.Popen(cmd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, **kw)
     try:
@@ -146,10 +175,25 @@ class Copy:
         if os.path.isdir(shared) and not os.path.exists(link):
             os.symlink(shared, link)
         self.env = dict(os.environ, MAKEFLAGS="", NINODES_TEST_LIMIT="240")
+        self.flags = ["LDFLAGS=-fuse-ld=lld -Wl,--strip-debug"] if shutil.which("ld.lld") else []  # most of the time is linking
+        self.times = os.path.join(build, "mutate.seconds")
+        self.seconds = {}  # of a test, when it ran last
+        if os.path.exists(self.times):
+            with open(self.times, encoding="utf-8") as f:
+                self.seconds = {name: float(s) for name, s in (line.split() for line in f)}
 
     def make(self, *targets):
         jobs = "-j%d" % (os.cpu_count() or 1)
-        return run(["make", "-s", jobs, *targets], 1800, cwd=self.top, env=self.env)
+        return run(["make", "-s", jobs, *self.flags, *targets], 1800, cwd=self.top, env=self.env)
+
+    def learn(self, out):
+        found = re.findall(r"^(?:ok|skip|FAIL)\s+(\S+) \((\d+) s\)", out, re.M)
+        self.seconds.update((name, float(s)) for name, s in found)
+        with open(self.times, "w", encoding="utf-8") as f:
+            f.writelines("%s %g\n" % entry for entry in self.seconds.items())
+
+    def quick_first(self, tests):
+        return sorted(tests, key=lambda t: self.seconds.get(t.removeprefix("build/"), 1))
 
     def tests(self):
         out = subprocess.check_output(["make", "-s", "list-tests"], cwd=self.top, env=self.env, text=True)
@@ -158,7 +202,10 @@ class Copy:
     def failing(self, tests):
         """The first of the tests that fails, "compiler" where a kernel is no program, or None."""
         for i in range(0, len(tests), 16):
+            if self.make(*[t for t in tests[i:i + 16] if not t.endswith(".sh")])[0]:
+                return "compiler"
             code, out = run(["tests/run.py", "build", *tests[i:i + 16]], 1200, cwd=self.top, env=self.env)
+            self.learn(out)
             m = re.search(r"^FAIL (\S+)", out, re.M)
             if code != 0 and m and self.fails_again(tests, m.group(1)):
                 return "compiler" if "clBuildProgram" in out else m.group(1)
@@ -185,9 +232,9 @@ def noticed_by(copy, path, tests, near_only):
     """What noticed: a test's name, "compiler" where it is no program, or None."""
     folders = next((f.split() for start, f in FIRST if path.startswith(start)), [])
     near = [t for t in tests if any(t.startswith("build/" + f + "/") for f in folders)]
-    if copy.make(*near, "all")[0]:
+    if copy.make("all")[0]:
         return "compiler"
-    found = copy.failing(near)
+    found = copy.failing(copy.quick_first(near))
     if found or near_only:
         return found
     if copy.make("all", "tests")[0]:
@@ -195,6 +242,7 @@ def noticed_by(copy, path, tests, near_only):
     # Quick ones first: a bug that is noticed at all is noticed soon.
     order = ["tests/golden", "tests/workflow", "tests/unit", "tests/e2e", "tests/cli", "tests/gui"]
     rest = [t for t in tests if t not in near]
+    rest = copy.quick_first(rest)
     rest.sort(key=lambda t: next((i for i, o in enumerate(order) if o in t), len(order)))
     return copy.failing(rest)
 
@@ -220,7 +268,8 @@ def main():
         if code:
             sys.exit("mutate: the copy does not build\n" + out[-2000:])
     tests = [] if a.list else copy.tests()
-    rows, n = [], -1
+    same = judged()
+    rows, n, unseen = [], -1, 0
     most = max(a.only) + 1 if a.only else a.count
     while (n + 1 if a.list or a.only else len(rows)) < most:
         n += 1
@@ -230,9 +279,13 @@ def main():
         old, bug = text[line], text[line][:start] + new + text[line][end:]
         title = "%3d %-8s %s:%d" % (n, area, path, line + 1)
         change = "    - %s\n    + %s" % (old.strip(), bug.strip())
+        is_out = is_unseen(path, old, start, end, new, same)
         if a.list:
-            print("%s\n%s" % (title, change))
+            print("%s%s\n%s" % (title, "  no effect" if is_out else "", change))
         if a.list or n < a.first or (a.only and n not in a.only):
+            continue
+        if is_out:
+            unseen += 1
             continue
         begin = time.monotonic()
         by = copy.plant(path, "\n".join(text[:line] + [bug] + text[line + 1:]), lambda: noticed_by(copy, path, tests, a.near))

@@ -68,6 +68,25 @@ def beside(folder):
     return rows
 
 
+def bugs(folder):
+    """What was planted, from the report of check-bugs: a line each with the test that noticed, survivors as differences."""
+    path = os.path.join(os.path.dirname(os.path.abspath(folder)), "bugs.txt")
+    if not os.path.exists(path):
+        return
+    with open(path, encoding="utf-8") as f:
+        entries = re.findall(r"^ *(\d+) (\S+) +(\S+)  (.+?)(?: \(\d+ s\))?\n    - (.*)\n    \+ (.*)((?:\n      .*)*)", f.read(), re.M)
+    print("\n## Planted bugs\n\nOf `make check-bugs`: number of the seed, place, and who noticed.\n")
+    print("| number | area | place | noticed by |\n|---|---|---|---|")
+    for number, area, place, by, *_ in entries:
+        print("| %s | %s | %s | %s |" % (number, area, place, "**nobody**" if by == "NOT NOTICED" else by))
+    survivors = [e for e in entries if e[3] == "NOT NOTICED"]
+    if survivors:
+        print("\nNot noticed:\n\n```diff")
+        for _, _, place, _, old, new, why in survivors:
+            print("# %s%s\n-%s\n+%s" % (place, "".join(": " + w.strip() for w in why.split("\n") if w), old, new))
+        print("```")
+
+
 def main(folder):
     rows, lines, missed = read(folder), [], 0
     for program, what, target in PROGRAMME:
@@ -94,6 +113,7 @@ def main(folder):
     print("| what | target | figure |\n|---|---|---|")
     for line in lines:
         print("| %s |" % " | ".join(c.replace("|", "\\|") for c in line))
+    bugs(folder)
     return 1 if missed else 0
 
 

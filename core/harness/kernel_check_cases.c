@@ -43,6 +43,16 @@ const nino_check_case nino_check_cases[] = {
     { .op = NINO_OP_LINEAR, X(1, 3072), .n = 18432, .bias = true, .weight = NINO_BF16, .only_bench = true },
     { .op = NINO_OP_LINEAR, X(35, 48), .n = 4, .bias = true, .weight = NINO_BF16 },
     { .op = NINO_OP_LINEAR, X(577, 640), .n = 320, .bias = true, .is_large = true },
+    // A last panel that ends in each of its vectors and beside them, in sums longer than two blocks of a
+    // tile, whole or not, by few rows and by more: 23 and 97 leave one behind tiles of 12, 6 and 3.
+#define ENDS(rows, c, wt, a, b, d) { .op = NINO_OP_LINEAR, X(rows, c), .n = 64 + a, .weight = NINO_##wt }, \
+    { .op = NINO_OP_LINEAR, X(rows, c), .n = 64 + b, .bias = true, .weight = NINO_##wt }, \
+    { .op = NINO_OP_LINEAR, X(rows, c), .n = 128 + d, .residual = true, .weight = NINO_##wt }
+    ENDS(23, 400, F32, 1, 17, 33), ENDS(97, 416, F32, 49, 63, 1), ENDS(25, 397, F32, 1, 32, 48),
+    ENDS(23, 400, F16, 1, 15, 63), ENDS(25, 401, BF16, 31, 47, 1),
+    ENDS(3, 400, F32, 1, 17, 33), ENDS(6, 333, F32, 1, 49, 63), ENDS(11, 400, F16, 1, 33, 17),
+    ENDS(23, 416, Q8_0, 1, 16, 47), ENDS(5, 400, F8_E4M3, 1, 31, 49),
+#undef ENDS
     { .op = NINO_OP_LINEAR, X(1024, 3072), .n = 3072, .weight = NINO_F16, .only_bench = true },
 
     // ---- weights that stay as the file stores them: every type, few rows, ragged ends

@@ -5,6 +5,7 @@
 #include "core/base/file.h"
 #include "core/base/json.h"
 #include "tests/document.h"
+#include <math.h>
 
 // ---- what a prompt says, whatever its nodes are called -----------------------------------------
 
@@ -106,6 +107,20 @@ static nino_document *load_flow(void)
     return d;
 }
 
+// As wide as the two longest of all its ports' names beside each other, or as any node.
+static void check_width(const nino_doc_node *n)
+{
+    size_t most = 0;
+    for (int i = 0; i < n->n_inputs + n->n_outputs; i++) {
+        const char *name = i < n->n_inputs ? n->inputs[i].name : n->outputs[i - n->n_inputs].name;
+        most = strlen(name) > most ? strlen(name) : most;
+    }
+    const double wide = 1.5 * (2 * 14 * 0.6 * (double) most + 10);
+    if (fabs(n->width - fmax(wide, 210)) > 0.5)
+        fprintf(stderr, "%g, not %g (%zu)\n", n->width, wide, most);
+    CHECK(fabs(n->width - fmax(wide, 210)) <= 0.5);
+}
+
 static void test_both_ways(void)
 {
     static const char *const ids[] = { "2", "6", "3" };
@@ -122,6 +137,7 @@ static void test_both_ways(void)
     CHECK_STR(i->title, "Sampling");
     CHECK_STR(i->outputs[0].name, "LATENT");
     CHECK(i->outputs[0].n_links == 2); // to the decoder and the latent's file
+    check_width(i);
     check_meaning(d, same);
     check_undo(d, before);
     OK(nino_document_enter(d, id, &err));

@@ -78,7 +78,10 @@ static void test_empty_kept(test_device *d)
     CHECK(ops[1] > ops[0] && ops[2] == ops[0] && ops[3] == ops[0]);
     CHECK(!memcmp(cond[1]->entry[0].context->data, cond[3]->entry[0].context->data,
                   cond[1]->entry[0].context->bytes));
-    nino_clip *other = nino_clip_copy(c); // another layer is another encoding
+    nino_clip *again = nino_clip_ref(c), *other = nino_clip_copy(c);
+    nino_clip_unref(&again);
+    CHECK(other && other->refs == 1); // a copy counts its own
+    // another layer is another encoding
     other->layer = -2;
     nino_cond *a = encode(d->s, other, "(cat:1.2)"), *b = encode(d->s, c, "(cat:1.2)");
     CHECK(!memcmp(b->entry[0].context->data, cond[3]->entry[0].context->data,

@@ -5,8 +5,20 @@
 #include "tests/oom.h"
 #include "tests/text.h"
 
+#include <unistd.h>
+
 static nino_error err;
 static nino_buf model, json;
+static char folder[] = "/tmp/ninodes-oom-XXXXXX";
+
+// A file of the folder with that text, or without it: gone.
+static void put(const char *name, const char *text)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    FILE *f = text ? fopen(path, "w") : NULL;
+    CHECK(text ? f && fputs(text, f) >= 0 && !fclose(f) : !unlink(path));
+}
 
 static bool done(nino_status st, int may_fail) { return oom_passed(st, &err, may_fail); }
 
@@ -82,6 +94,20 @@ static void test_prompt(int may_fail)
     nino_tokenizer_unref(&t);
 }
 
+// Opened from a folder, it goes with all that it has read.
+static void test_open(int may_fail)
+{
+    const char *const dirs[] = { folder, NULL };
+    nino_tokenizer *t = NULL;
+    int32_t *ids = NULL;
+    int n;
+    if (done(nino_tokenizer_open(NINO_TOKENIZER_CLIP, dirs, &t, &err), may_fail)) {
+        done(nino_tokenizer_ids(t, "ab", &ids, &n, &err), may_fail);
+        free(ids);
+    }
+    nino_tokenizer_unref(&t);
+}
+
 static void test_dirs(int may_fail)
 {
     char a[] = "/x/tokenizers", m[] = "/x/models";
@@ -111,6 +137,13 @@ int main(void)
     CHECK(oom_each(test_spiece) > 5);
     CHECK(oom_each(test_json) > 5);
     CHECK(oom_each(test_prompt) > 10);
+    CHECK(mkdtemp(folder) != NULL);
+    put("vocab.json", "{\"<|startoftext|>\": 0, \"<|endoftext|>\": 1, \"a\": 2}");
+    put("merges.txt", "#version: 0.2\n");
+    CHECK(oom_each(test_open) > 5);
+    put("vocab.json", NULL);
+    put("merges.txt", NULL);
+    CHECK(!rmdir(folder));
     CHECK(oom_each(test_dirs) > 2);
     nino_buf_release(&map);
     nino_buf_release(&normalizer);

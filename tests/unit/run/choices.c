@@ -49,11 +49,15 @@ static nino_scheme_info plan(nino_ctx *ctx, nino_graph *g, const char *profile,
     nino_scheme *s = nino_scheme_create(ctx, g, profile, NULL, 0, &err);
     CHECK_OK(s ? NINO_OK : err.code, err);
     CHECK_OK(nino_scheme_get(s, &i, &err), err);
+    CHECK(i.ways >= 1);
     if (nino_scheme_choices(s))
         CHECK_OK(nino_scheme_choice_get(s, 0, first, &err), err);
     else
         CHECK(nino_scheme_choice_get(s, 0, first, &err) == NINO_ERR_RANGE);
     *kernels = nino_scheme_plan(s)->kernels;
+    const nino_plan *all = nino_scheme_plan(s);
+    const double least = fmax(all->flops / all->basis.peak, all->bytes / all->basis.bandwidth);
+    CHECK(!(all->basis.peak > 0) || fabs(all->basis.least_seconds - least) <= 1e-6 * least);
     first->what = first->node = NULL; // they go with it
     nino_scheme_destroy(&s);
     return i;

@@ -66,8 +66,29 @@ static void check_sampler(nino_sampler_id id, double churn)
     }
 }
 
+// Whatever is not known to work on each item alone keeps a batch together.
+static void check_patches(void)
+{
+    static const nino_patch_kind known[] = { NINO_PATCH_RESCALE,       NINO_PATCH_CFG,
+                                             NINO_PATCH_SKIP_NEGATIVE, NINO_PATCH_EPSILON,
+                                             NINO_PATCH_PERTURBED,     NINO_PATCH_DOWNSCALE };
+    for (int kind = 0; kind < NINO_PATCH_KINDS; kind++) {
+        nino_patch patch[2] = { { .kind = NINO_PATCH_CFG }, { .kind = (nino_patch_kind) kind } };
+        nino_model m = { .n_patches = 2 };
+        bool is_known = false;
+        for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+            is_known |= known[i] == (nino_patch_kind) kind;
+        memcpy(m.patch, patch, sizeof(patch));
+        const nino_guider one = { .kind = NINO_GUIDE_CFG, .model = &m },
+                          two = { .kind = NINO_GUIDE_CFG, .model2 = &m };
+        CHECK(nino_guide_is_apart(&one, NINO_SAMPLER_EULER) == is_known);
+        CHECK(nino_guide_is_apart(&two, NINO_SAMPLER_EULER) == is_known);
+    }
+}
+
 int main(void)
 {
+    check_patches();
     const int64_t index[2] = { 3, 1 };
     const nino_batch_part part = { .first = 2, .total = 4 };
     const nino_guider plain = { .kind = NINO_GUIDE_CFG }, perp = { .kind = NINO_GUIDE_PERP_NEG };

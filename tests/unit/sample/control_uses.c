@@ -348,6 +348,13 @@ static void check_latents(void)
     CHECK(seen.dim[1] == 4 * H && seen.dim[2] == 4 * W);
     CHECK(a.hint[0].dim[1] == H && a.hint[0].dim[3] == 5);
     CHECK(is_near(a.means[0], 0.2)); // zeros, and a mask of ones
+    // a mask of the picture's size comes to the latent's: the left third of it is 1
+    u->mask = nino_array_create(NINO_F32, NINO_SHAPE(1, 8 * H, 8 * W));
+    CHECK(u->mask != NULL);
+    for (int64_t i = 0; i < nino_shape_count(&u->mask->shape); i++)
+        nino_array_f32(u->mask)[i] = i % (8 * W) < 8 * W / 3 ? 1.0f : 0.0f;
+    (void) first_value(sample(nino_cond_ref(p), NULL, 1, one_step, 2, &how));
+    CHECK(is_near(a.means[0], 1.0 / 15));
     // a VAE of another kind, and none
     vae.channels = 16;
     run r = sample(nino_cond_ref(p), NULL, 1, one_step, 2, &how);

@@ -130,9 +130,64 @@ static void check_middle(void)
     }
 }
 
+static nino_array *counted(nino_shape shape, float step)
+{
+    nino_array *a = nino_array_create(NINO_F32, shape);
+    CHECK(a);
+    for (int64_t i = 0; i < nino_shape_count(&shape); i++)
+        nino_array_f32(a)[i] = step * (float) i;
+    return a;
+}
+
+// A clip's first frames beside its latent: four channels of 1 - mask, where there is one (of the entry,
+// else of the latent; one for all four channels or one each), then the frames in the model's units.
+static void check_video(void)
+{
+    enum { B = 2, T = 2, H = 2, W = 3, CELLS = T * H * W, C = 4, MASK = 4 };
+    nino_error e = { 0 };
+    nino_diffusion net = { .in_channels = C + MASK + C, .format = nino_latent_format_find("sd15") };
+    nino_model m = { .format = net.format };
+    const nino_guider g = { .model = &m };
+    nino_guide_run v = { .net = &net, .guider = &g, .batch = B, .axis = { T, H, W }, .n_axes = 3 };
+    v.cells = CELLS;
+    CHECK(net.format && net.format->channels == C);
+    nino_array *frames = counted(NINO_SHAPE(1, T, H, W, C), 0.01f), *masks[] = {
+        NULL, counted(NINO_SHAPE(T, H, W), 0.05f), counted(NINO_SHAPE(B, T, H, W), 0.03f),
+        counted(NINO_SHAPE(1, T, H, W, MASK), 0.02f), counted(NINO_SHAPE(1, T, H, W), 0.04f)
+    };
+    for (int k = 0; k < 5; k++) {
+        nino_cond_entry entry = { .concat_latent = frames, .concat_mask = k < 4 ? masks[k] : NULL };
+        nino_array *out = NULL;
+        v.mask = k ? masks[4] : NULL; // the entry's comes before it
+        CHECK_OK(nino_cond_concat_video(&v, &entry, &out, &e), e);
+        CHECK(out->shape.rank == 5 && out->shape.dim[4] == MASK + C && out->shape.dim[0] == B);
+        for (int64_t i = 0; i < B * CELLS; i++)
+            for (int c = 0; c < MASK + C; c++) {
+                const int64_t each = masks[k] && masks[k]->shape.rank == 5 ? MASK : 1;
+                const int64_t there = masks[k] ? nino_shape_count(&masks[k]->shape) / each : 1;
+                const int64_t at = i % there * each + (each > 1 ? c : 0);
+                const float want = c >= MASK
+                                       ? nino_array_f32(frames)[i % CELLS * C + c - MASK] * 0.18215f
+                                   : masks[k] ? 1 - nino_array_f32(masks[k])[at]
+                                              : 0;
+                CHECK(fabsf(nino_array_f32(out)[i * (MASK + C) + c] - want) < 1e-5f);
+            }
+        nino_array_unref(&out);
+    }
+    nino_array *longer = counted(NINO_SHAPE(1, T + 1, H, W), 1), *out = NULL;
+    nino_cond_entry entry = { .concat_latent = frames, .concat_mask = longer };
+    CHECK(nino_cond_concat_video(&v, &entry, &out, &e) == NINO_ERR_ARG && !out);
+    CHECK(strstr(e.msg, "mask has 3 latent frames, the latent 2"));
+    nino_array_unref(&longer);
+    nino_array_unref(&frames);
+    for (int k = 1; k < 5; k++)
+        nino_array_unref(&masks[k]);
+}
+
 int main(void)
 {
     check_middle();
+    check_video();
     data = test_open("%s/vectors/guidance.safetensors", test_data_next(NULL));
     nino_array *x = take("x");
     r = (nino_guide_run){ .guider = &guider, .batch = 3, .channels = 4, .n_axes = 2 };

@@ -95,14 +95,21 @@ static void check_tables(void)
     CHECK_OK(nino_schedule_gits(0.85, 40, 0.5, &s, &err), err);
     CHECK(s.n == 21);
     nino_sigmas_release(&s);
+    uint64_t digest = 14695981039346656037u;
     for (int c = 16; c <= 30; c++) // each list of the table falls
         for (int steps = 2; steps <= 20; steps++) {
             CHECK_OK(nino_schedule_gits(0.05 * c, steps, 1, &s, &err), err);
             CHECK(s.n == steps + 1 && s.v[0] == 14.61464119f);
             for (int i = 0; i < steps; i++)
                 CHECK(s.v[i + 1] < s.v[i]);
+            for (int i = 0; i <= steps; i++) {
+                uint32_t bits;
+                memcpy(&bits, s.v + i, sizeof(bits));
+                digest = (digest ^ bits) * 1099511628211u;
+            }
             nino_sigmas_release(&s);
         }
+    CHECK(digest == 0x50a9a5b30e905371u); // FNV-1a of the table's 285 lists: of every digit in it
     CHECK(nino_schedule_gits(1.22, 10, 1, &s, &err) == NINO_ERR_RANGE);
     CHECK(nino_schedule_gits(1.2, 1, 1, &s, &err) == NINO_ERR_RANGE);
     CHECK_OK(nino_schedule_gits(1.2, 10, 0, &s, &err), err);

@@ -116,8 +116,34 @@ static void cleaning(void)
 #define SPECIALS "\"<|startoftext|>\": 2, \"<|endoftext|>\": 3"
 #define VOCAB "{\"a\": 0, \"b</w>\": 1, " SPECIALS ", \"ab</w>\": 4}"
 
+// Both ends are needed, and may stand anywhere in the vocabulary.
+static void ends_of_files(void)
+{
+    static const char *const vocab[] = {
+        "{\"<|startoftext|>\": 0, \"<|endoftext|>\": 1, \"a</w>\": 2}",
+        "{\"<|endoftext|>\": 0, \"<|startoftext|>\": 1, \"a</w>\": 2}",
+        "{\"<|startoftext|>\": 0, \"a</w>\": 1}",
+        "{\"<|endoftext|>\": 0, \"a</w>\": 1}",
+    };
+    for (int k = 0; k < 4; k++) {
+        nino_bpe *b = NULL;
+        int32_t start, end;
+        const nino_status st = nino_bpe_from_vocab(NINO_BPE_CLIP, vocab[k], strlen(vocab[k]),
+                                                   "#version: 0.2\n", 14, "x", &b, &err);
+        if (k >= 2) {
+            CHECK(st == NINO_ERR_FORMAT && !b && strstr(err.msg, "<|endoftext|>"));
+            continue;
+        }
+        CHECK_OK(st, err);
+        nino_bpe_ends(b, &start, &end);
+        CHECK(start == k && end == !k);
+        nino_bpe_destroy(&b);
+    }
+}
+
 static void other_files(void)
 {
+    ends_of_files();
     nino_bpe *b = NULL;
     int32_t *list = NULL;
     int n = 0;

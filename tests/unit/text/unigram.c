@@ -103,9 +103,25 @@ static void pieces(void)
     nino_unigram_destroy(&u);
 }
 
+// escape_whitespaces of the normaliser: spaces stay spaces, which no piece here has.
+static void unescaped(bool is_unescaped, const char *want)
+{
+    nino_buf b = { 0 }, n = { 0 };
+    add_pieces(&b);
+    text_number(&n, 3, 0);
+    text_number(&n, 5, !is_unescaped);
+    text_bytes(&b, 3, n.data, n.len);
+    nino_buf_release(&n);
+    nino_unigram *u = model_of(&b);
+    CHECK_STR(ids(u, "b b"), want);
+    nino_unigram_destroy(&u);
+}
+
 static void switches(void)
 {
     nino_buf b = { 0 };
+    unescaped(false, "5 3 5");
+    unescaped(true, "5 2 5");
     add_pieces(&b);
     add_normalizer(&b, false, false);
     nino_unigram *u = model_of(&b);
@@ -216,6 +232,25 @@ static nino_unigram *json_of(const char *normalizer, const char *pre)
     return u;
 }
 
+// A text of words, none of them long, that becomes longer than any may.
+static void too_long(void)
+{
+    enum { N = 1 << 20 };
+    char *text = malloc(N);
+    int32_t *list = NULL;
+    int n = 0;
+    nino_unigram *u = json_of("{\"type\": \"Replace\", \"pattern\": {\"String\": \"b\"}, "
+                              "\"content\": \"aaaaaaaaa\"}",
+                              "{\"type\": \"WhitespaceSplit\"}");
+    CHECK(text != NULL);
+    for (int i = 0; i < N; i++)
+        text[i] = i & 1 ? ' ' : 'b';
+    CHECK(nino_unigram_ids(u, text, N, &list, &n, &err) == NINO_ERR_RANGE && !list);
+    CHECK(strstr(err.msg, "too long"));
+    free(text);
+    nino_unigram_destroy(&u);
+}
+
 static void json_words(void)
 {
     char pre[256];
@@ -250,6 +285,7 @@ static void json_words(void)
                      "ab "),
               "7 3 6");
     nino_unigram_destroy(&u);
+    too_long();
     // The four separators are no white space there, though they are in Unicode.
     u = json_of("{\"type\": \"Strip\", \"strip_left\": true, \"strip_right\": true}", "null");
     CHECK_STR(ids(u, "\x1c"

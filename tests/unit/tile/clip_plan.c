@@ -41,6 +41,8 @@ static uint64_t need(bool is_decode, int side)
     return n.activations + n.weights;
 }
 
+static nino_taken taken; // of the last go()
+
 static nino_status go(bool is_decode, nino_tile_style style, uint64_t budget, nino_tile_report *r)
 {
     const int f = vae->factor;
@@ -58,6 +60,7 @@ static nino_status go(bool is_decode, nino_tile_style style, uint64_t budget, ni
     const nino_status st =
         is_decode ? nino_vae_decode_video(s, vae, in, &p, &(nino_frame_sink){ skip, NULL }, r, &err)
                   : nino_vae_encode_video(s, vae, in, &p, &z, r, &err);
+    taken = *nino_stream_taken(s);
     nino_array_unref(&in);
     nino_array_unref(&z);
     nino_stream_destroy(&s);
@@ -73,11 +76,15 @@ static void check(bool is_decode, nino_tile_style style)
     CHECK(large > small + small / 2);
     CHECK_OK(go(is_decode, style, 0, &r), err); // without a budget: as asked
     CHECK(r.tiled && !strcmp(r.why, "tiles were asked for") && r.overlap == OVERLAP * f);
+    CHECK(!taken.tile && !taken.is_tiled);
     const int as_asked = r.tile_w;
     CHECK_OK(go(is_decode, style, (small + large) / 2, &r), err);
     printf("  %s: %s, %d x %d\n", is_decode ? "decode" : "encode", r.why, r.tile_w, r.tile_h);
     CHECK(strstr(r.why, "tiles were asked for; tiles of ") && strstr(r.why, "there is no room"));
     CHECK(!strstr(r.why, "ran out") && r.tile_w < as_asked && r.overlap == OVERLAP * f);
+    char words[64]; // what the planner learns of it
+    snprintf(words, sizeof(words), "tiles of %d, for those of %d", taken.tile, taken.tile_most);
+    CHECK(taken.is_tiled && taken.tile_most == TILE * f && strstr(r.why, words));
     CHECK(go(is_decode, style, small / 50, &r) == NINO_ERR_NOMEM); // nothing fits: it says so
 }
 

@@ -115,6 +115,10 @@ static void check_matching(void)
                   "'on_false': ['1', 0], 'on_true': ['1', 0]") "," SAVE("3") "}"),
               "E type_mismatch 90.images|");
     CHECK(strstr(told.message, "gives INT"));
+    // what it gets by the first input that is linked
+    CHECK(strstr(check("{" NODE("1", "PrimitiveInt",
+                                "'value': 1") "," SWITCH("'on_true': ['1', 0]") "," SAVE("3") "}"),
+                 "type_mismatch 90.images|"));
     // through several
     CHECK_STR(check("{" NODE("1", "PrimitiveInt", "'value': 1") "," SWITCH(
                   "'on_false': ['1', 0], "
