@@ -2,6 +2,7 @@
 """Compiles programs for AMD GPUs and writes a file of code objects for each kind of GPU (cl/code.c reads them).
 
 usage: code_objects.py DIR OUT   DIR: what tests/unit/cl/code --objects has written there; OUT: TARGET.bin are put there
+       code_objects.py --one SOURCE OUT OPTIONS...   one program for gfx1151, as a driver is given it
 Needs clang-19, lld-19 and rocm-device-libs; exit status 77 without them. What was compiled once is kept in $B/gate.
 """
 import collections
@@ -64,7 +65,23 @@ def pack(target, made):
         b"".join(data)
 
 
+def compile_one(source, out, options):
+    """The same object as in the files: options of a driver's compiler are left out."""
+    define = next(o[2:-2] for o in options if o.startswith("-DSCHED_"))
+    own = [o for o in options if not o.startswith(("-cl-std=", "-w", "-DSCHED_"))]
+    p = Program("gfx1151", "", source, define, "", " ".join(own), "")
+    os.makedirs(gate.KEPT, exist_ok=True)
+    code, log = compiled("", p)[1:]
+    if code:
+        with open(out, "wb") as f:
+            f.write(code)
+    sys.stdout.write(log)
+    return 0 if code else 1
+
+
 def main():
+    if sys.argv[1:2] == ["--one"]:
+        return compile_one(sys.argv[2], sys.argv[3], sys.argv[4:])
     folder, out = sys.argv[1:]
     missing = [t for t in ("clang-19", "ld.lld-19") if not shutil.which(t)]
     if missing or not os.path.exists(os.path.join(gate.BITCODE, "opencl.bc")):
