@@ -175,7 +175,7 @@ lib_LIBS := $(core_LIBS) $(if $(filter 1,$(CL)),-lnettle)
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' $(1) $(2))
 
-.PHONY: all doc docs abi lint-abi lint-deps sbom pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-unit check-performance check-integration check-regression check-bugs list-tests check-tsan check-races check-valgrind check-memory check-headers soak reliability coverage coverage-run fuzz fuzz-run tests bench bench-all lint format install uninstall stage FORCE shots plans phases budgets clocks tuned code-objects tiles clean deps deps-check deps-long deps-lint deps-bench demo
+.PHONY: all isa doc docs abi lint-abi lint-deps sbom pot lint-layers lint-text lint-kernels lint-static check check-all check-core check-long check-unit check-performance check-integration check-regression check-bugs list-tests check-tsan check-races check-valgrind check-memory check-headers soak reliability coverage coverage-run fuzz fuzz-run tests bench bench-all lint format install uninstall stage FORCE shots plans phases budgets clocks tuned code-objects tiles clean deps deps-check deps-long deps-lint deps-bench demo
 .DELETE_ON_ERROR:
 .SECONDARY:
 .DEFAULT_GOAL := all
@@ -279,7 +279,16 @@ $(B)/tests/fault/device $(B)/tests/fault/soak: | $(if $(filter 1,$(CL)),$(B)/tes
 $(B)/tests/fault/tool/inject: $(B)/tests/fault/tool/inject.o
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $< -o $@
-fault_TOOLS := $(B)/tests/fault/tool/inject $(if $(filter 1,$(CL)),$(B)/tests/fault/tool/cl_layer.so)
+# An OpenCL driver over the interpreter of gfx1151's instructions.
+isa_DRIVER := $(if $(filter 1,$(CL)),$(B)/tests/gate/isa/libOpenCL.so.1)
+$(B)/tests/gate/isa/libOpenCL.so.1: $(sort $(wildcard tests/gate/isa/*.[ch]))
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(filter-out -fsanitize=% -fvisibility=hidden,$(BASE)) $(CFLAGS) -I. -shared $(filter %.c,$^) -lm -o $@
+# What the self-test's kernels do, instruction by instruction; its table: bench/results/isa-gfx1151.md.
+isa: $(B)/ninodes $(isa_DRIVER)
+	$(Q)B=$(B) python3 tests/gate/isa.py --quick >$(B)/isa-gfx1151.md && cp $(B)/isa-gfx1151.md bench/results/isa-gfx1151.md
+fault_TOOLS := $(isa_DRIVER) $(B)/tests/fault/tool/inject $(if $(filter 1,$(CL)),$(B)/tests/fault/tool/cl_layer.so)
 
 # The same targets with the engine in place of fuzz_DRIVER.
 $(B)/engine/%: $(B)/tests/fuzz/%.o $(B)/libninodes.a

@@ -2,6 +2,7 @@
 """Compiles programs for AMD GPUs and writes a file of code objects for each kind of GPU (cl/code.c reads them).
 
 usage: code_objects.py DIR OUT   DIR: what tests/unit/cl/code --objects has written there; OUT: TARGET.bin are put there
+       code_objects.py --one SOURCE OUT OPTIONS...   one program for gfx1151, as a driver is given it
 Needs clang-19, lld-19 and rocm-device-libs; exit status 77 without them. What was compiled once is kept in $B/gate.
 """
 import collections
@@ -64,7 +65,46 @@ def pack(target, made):
         b"".join(data)
 
 
+def text_of(code):
+    """Where the instructions are: offset and size."""
+    at, size, n, names = struct.unpack_from("<Q", code, 40)[0], *struct.unpack_from("<HHH", code, 58)
+    heads = [struct.unpack_from("<IIQQQQ", code, at + i * size) for i in range(n)]
+    return next((h[4], h[5]) for h in heads
+                if code[heads[names][4] + h[0]:].startswith(b".text\0"))
+
+
+def with_fault(code, fault):
+    """Instructions replaced, for tests: no waits for loads, no barriers, operands of matrix instructions swapped."""
+    at, size = text_of(code)
+    words = list(struct.unpack_from("<%dI" % (size // 4), code, at))
+    for i, w in enumerate(words):
+        if fault == "waits" and w >> 16 == 0xbf89 or fault == "barriers" and w == 0xbfbd0000:
+            words[i] = 0xbf800000 # s_nop
+        elif fault == "operands" and w >> 16 == 0xcc40:
+            v = words[i + 1]
+            words[i + 1] = v & ~0x3ffff | (v & 0x1ff) << 9 | v >> 9 & 0x1ff
+    return code[:at] + struct.pack("<%dI" % (size // 4), *words) + code[at + size // 4 * 4:]
+
+
+def compile_one(source, out, options):
+    """The same object as in the files: options of a driver's compiler are left out."""
+    define = next(o[2:-2] for o in options if o.startswith("-DSCHED_"))
+    own = [o for o in options if not o.startswith(("-cl-std=", "-w", "-DSCHED_"))]
+    p = Program("gfx1151", "", source, define, "", " ".join(own), "")
+    os.makedirs(gate.KEPT, exist_ok=True)
+    code, log = compiled("", p)[1:]
+    if code:
+        fault = os.environ.get("NINODES_ISA_FAULT")
+        with open(out, "wb") as f:
+            is_question = "-DNATIVE=1" in options # which decides whether there are matrix instructions
+            f.write(with_fault(code, fault) if fault and not is_question else code)
+    sys.stdout.write(log)
+    return 0 if code else 1
+
+
 def main():
+    if sys.argv[1:2] == ["--one"]:
+        return compile_one(sys.argv[2], sys.argv[3], sys.argv[4:])
     folder, out = sys.argv[1:]
     missing = [t for t in ("clang-19", "ld.lld-19") if not shutil.which(t)]
     if missing or not os.path.exists(os.path.join(gate.BITCODE, "opencl.bc")):
