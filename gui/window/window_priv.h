@@ -44,7 +44,7 @@ struct _NinoWindow {
     GtkWidget *find;  // what the timeline is searched for
     GtkMenuButton *views_button;
     gboolean has_details_width; // the remembered one was given to its pane
-    GtkWidget *suite; // the window of the benchmark suite; NULL: not opened yet
+    GtkWidget *suite;           // the window of the benchmark suite; NULL: not opened yet
 
     // window_layout.c
     gboolean had_results; // of this session; or the user opened or closed their drawer
