@@ -216,8 +216,9 @@ static nino_status tie_outside(unpacker *u, int first)
     for (size_t i = 0; i < u->n_values && !st; i++) {
         const nino_doc_node *n = nino_document_node(u->d, first + u->values[i].node);
         const char *id = n ? doc_unpack_keep(u, n->id) : NULL;
-        st = id ? nino_document_set_json(u->d, id, u->values[i].widget, u->values[i].json, u->err)
-                : nino_doc_nomem(u->d, u->err);
+        const char *widget = u->values[i].widget, *json = u->values[i].json;
+        st = id && widget && json ? nino_document_set_json(u->d, id, widget, json, u->err)
+                                  : nino_doc_nomem(u->d, u->err);
     }
     return st;
 }
