@@ -209,6 +209,8 @@ static nino_status tie_outside(unpacker *u, int first)
     nino_status st = NINO_OK;
     for (size_t i = 0; i < u->n_ties && !st; i++) {
         const tie *t = &u->ties[i];
+        if ((t->from < 0 && !t->from_id) || (t->to < 0 && !t->to_id))
+            return nino_doc_nomem(u->d, u->err);
         const int from = t->from >= 0 ? first + t->from : nino_document_find(u->d, t->from_id),
                   to = t->to >= 0 ? first + t->to : nino_document_find(u->d, t->to_id);
         st = nino_document_connect(u->d, from, t->from_slot, to, t->to_slot, u->err);

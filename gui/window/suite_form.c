@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/i18n.h"
+#include "base/tokens.h"
 
 enum { MOST_CASES = 32 };
 
@@ -112,7 +113,8 @@ static GtkWidget *form_drop(GtkWidget *line, const char *name, const char *const
 
 static GtkWidget *form_group(const char *title, GtkWidget *flow)
 {
-    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_VERTICAL, 2), *label = gtk_label_new(title);
+    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_HAIR),
+              *label = gtk_label_new(title);
     gtk_label_set_xalign(GTK_LABEL(label), 0);
     gtk_widget_add_css_class(label, "dim-label");
     gtk_box_append(GTK_BOX(line), label);
@@ -124,7 +126,7 @@ static GtkWidget *form_head(Form *f)
 {
     const char *const phases[] = { _("Baseline only"), _("Up to 1: memory"),
                                    _("Up to 2: precision"), _("Up to 3: video"), NULL };
-    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
+    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_S);
     f->suite = form_drop(line, _("Suite"), nino_suite_names());
     f->phase = form_drop(line, _("Phases"), phases);
     gtk_widget_set_tooltip_text(f->phase, _("Each has the optimisations of those before it"));
@@ -145,7 +147,7 @@ static GtkWidget *form_head(Form *f)
 GtkWidget *nino_suite_form_new(void (*changed)(gpointer user), gpointer user)
 {
     Form *f = g_new0(Form, 1);
-    f->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 8);
+    f->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_S);
     f->changed = changed;
     f->user = user;
     g_object_set_data_full(G_OBJECT(f->box), "form", f, g_free);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/i18n.h"
+#include "base/tokens.h"
 #include "engine/suite_run.h"
 #include "window/suite_form.h"
 #include "window/suite_table.h"
@@ -213,7 +214,7 @@ static GtkWidget *suite_button(GtkWidget *line, const char *label, const char *h
 
 static GtkWidget *suite_buttons(Suite *s)
 {
-    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 8);
+    GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_S);
     s->start = suite_button(line, _("Start"), "", G_CALLBACK(nino_suite_window_start), s->window);
     gtk_widget_add_css_class(s->start, "suggested-action");
     s->cancel = suite_button(line, _("Stop"), _("Ends the measuring; nothing is kept"),
@@ -273,7 +274,7 @@ static void suite_keys(GtkWidget *window)
 GtkWidget *nino_suite_window_new(GtkWindow *parent, NinoEngine *engine, const char *device)
 {
     Suite *s = g_new0(Suite, 1);
-    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 8);
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_S);
     *s = (Suite){ .window = gtk_window_new(),
                   .engine = g_object_ref(engine),
                   .device = g_strdup(device ? device : "") };
@@ -283,8 +284,8 @@ GtkWidget *nino_suite_window_new(GtkWindow *parent, NinoEngine *engine, const ch
     gtk_window_set_destroy_with_parent(GTK_WINDOW(s->window), TRUE);
     gtk_window_set_hide_on_close(GTK_WINDOW(s->window), TRUE);
     gtk_window_set_default_size(GTK_WINDOW(s->window), 1180, 700);
-    g_object_set(box, "margin-start", 12, "margin-end", 12, "margin-top", 10, "margin-bottom", 10,
-                 NULL);
+    g_object_set(box, "margin-start", NINO_SPACE_M, "margin-end", NINO_SPACE_M, "margin-top",
+                 NINO_SPACE_M, "margin-bottom", NINO_SPACE_M, NULL);
     s->form = nino_suite_form_new(on_suite_form, s);
     s->bar = gtk_progress_bar_new();
     gtk_progress_bar_set_show_text(GTK_PROGRESS_BAR(s->bar), TRUE);
