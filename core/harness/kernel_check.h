@@ -15,6 +15,7 @@ typedef struct nino_check_case {
     nino_dtype weight;   // stored type of the weight
     float spread;        // values are about this large; 0: 1
     bool is_large;       // left out of quick runs
+    bool has_ends;       // ends within a CPU's register tile: not for emulations
     bool only_bench;     // too slow for ref: run for time only
 } nino_check_case;
 

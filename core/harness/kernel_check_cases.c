@@ -45,9 +45,9 @@ const nino_check_case nino_check_cases[] = {
     { .op = NINO_OP_LINEAR, X(577, 640), .n = 320, .bias = true, .is_large = true },
     // A last panel that ends in each of its vectors and beside them, in sums longer than two blocks of a
     // tile, whole or not, by few rows and by more: 23 and 97 leave one behind tiles of 12, 6 and 3.
-#define ENDS(rows, c, wt, a, b, d) { .op = NINO_OP_LINEAR, X(rows, c), .n = 64 + a, .weight = NINO_##wt }, \
-    { .op = NINO_OP_LINEAR, X(rows, c), .n = 64 + b, .bias = true, .weight = NINO_##wt }, \
-    { .op = NINO_OP_LINEAR, X(rows, c), .n = 128 + d, .residual = true, .weight = NINO_##wt }
+#define ENDS(rows, c, wt, a, b, d) { .op = NINO_OP_LINEAR, X(rows, c), .n = 64 + a, .weight = NINO_##wt, .has_ends = true }, \
+    { .op = NINO_OP_LINEAR, X(rows, c), .n = 64 + b, .bias = true, .weight = NINO_##wt, .has_ends = true }, \
+    { .op = NINO_OP_LINEAR, X(rows, c), .n = 128 + d, .residual = true, .weight = NINO_##wt, .has_ends = true }
     ENDS(23, 400, F32, 1, 17, 33), ENDS(97, 416, F32, 49, 63, 1), ENDS(25, 397, F32, 1, 32, 48),
     ENDS(23, 400, F16, 1, 15, 63), ENDS(25, 401, BF16, 31, 47, 1),
     ENDS(3, 400, F32, 1, 17, 33), ENDS(6, 333, F32, 1, 49, 63), ENDS(11, 400, F16, 1, 33, 17),

@@ -55,7 +55,7 @@ static bool is_of_matrix(const nino_check_case *c)
     const bool is_product =
         c->op == NINO_OP_LINEAR || c->op == NINO_OP_CONV2D || c->op == NINO_OP_CONV3D;
     const bool is_float = c->weight == NINO_F32 || c->weight == NINO_F16 || c->weight == NINO_BF16;
-    return is_product && is_float && !c->is_large && !c->only_bench &&
+    return is_product && is_float && !c->is_large && !c->has_ends && !c->only_bench &&
            (c->op != NINO_OP_LINEAR || rows_of(c) > 16);
 }
 
