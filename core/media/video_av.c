@@ -38,18 +38,18 @@ static bool open_library(const char *soname, const symbol *s, size_t n)
 
 static void video_av_load(void)
 {
-#define LIBRARY(lib, major, table)                                                                 \
+#define LIBRARY(soname, table)                                                                     \
     {                                                                                              \
-        SONAME(lib, major), table, sizeof(table) / sizeof(*(table))                                \
+        soname, table, sizeof(table) / sizeof(*(table))                                            \
     }
     static const struct {
         const char *soname;
         const symbol *s;
         size_t n;
-    } libraries[] = { LIBRARY("avutil", LIBAVUTIL_VERSION_MAJOR, utils),
-                      LIBRARY("swscale", LIBSWSCALE_VERSION_MAJOR, scales),
-                      LIBRARY("avcodec", LIBAVCODEC_VERSION_MAJOR, codecs),
-                      LIBRARY("avformat", LIBAVFORMAT_VERSION_MAJOR, formats) };
+    } libraries[] = { LIBRARY(SONAME("avutil", LIBAVUTIL_VERSION_MAJOR), utils),
+                      LIBRARY(SONAME("swscale", LIBSWSCALE_VERSION_MAJOR), scales),
+                      LIBRARY(SONAME("avcodec", LIBAVCODEC_VERSION_MAJOR), codecs),
+                      LIBRARY(SONAME("avformat", LIBAVFORMAT_VERSION_MAJOR), formats) };
 #undef LIBRARY
     for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++)
         if (!open_library(libraries[i].soname, libraries[i].s, libraries[i].n))
