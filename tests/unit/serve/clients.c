@@ -124,7 +124,9 @@ static void pictures(nino_serve *s)
     silent(plain);
     says(rich, "10 %");
     data = next(rich, &is_over);
-    CHECK(data && !memcmp(data, "\0\0\0\4", 4) && memmem(data, 300, "\"node_id\":\"7\"", 13));
+    CHECK(data && !memcmp(data, "\0\0\0\4\0\0", 6)); // then the length of the text that follows
+    const size_t n = (size_t) (uint8_t) data[6] << 8 | (uint8_t) data[7];
+    CHECK(memmem(data + 8, n, "\"node_id\":\"7\"", 13));
     silent(rich);
     snprintf(r->client, sizeof(r->client), "p");
     serve_post_picture(s, r, "png3", 4);
