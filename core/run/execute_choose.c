@@ -11,6 +11,7 @@
 #include "core/base/time.h"
 #include "core/op/device/device.h"
 #include "core/op/plan/plan.h"
+#include "core/op/pool.h"
 #include "core/tile/needs.h"
 
 #define LONG 2 // seconds: from there on it is said what the run was waiting for
@@ -73,6 +74,7 @@ static nino_status walk_run(void *priv, uint64_t budget, const nino_choice *choi
     nino_stream_destroy(&x.stream);
     nino_exec_release_nodes(&rs);
     nino_backend_close(&plan);
+    out->is_host = st == NINO_ERR_NOMEM && (!e.kind || strcmp(e.kind, NINO_KIND_BUDGET) != 0);
     if (st && err)
         *err = e;
     return st;

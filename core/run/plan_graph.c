@@ -8,6 +8,7 @@
 #include "core/op/device/device.h"
 #include "core/op/clocks.h"
 #include "core/op/plan/plan.h"
+#include "core/op/pool.h"
 #include "core/tile/needs.h"
 
 // Tiles of the last decode, from the events that the tile code publishes on a monitor of our own.
@@ -158,6 +159,7 @@ end:
     nino_mon_reader_destroy(&reader);
     nino_monitor_destroy(&m);
     nino_programs_release(&programs);
+    found->is_host = st == NINO_ERR_NOMEM && (!e.kind || strcmp(e.kind, NINO_KIND_BUDGET) != 0);
     if (st && err)
         *err = e;
     return st;
