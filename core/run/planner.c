@@ -15,8 +15,7 @@
 #define SAME 1e-3                         // times that differ by less are the same
 #define WORTH 0.01                        // what needs more memory must gain that much
 #define LEAST_TILE 64                     // pixels
-#define STEPS 8                           // of an octave of budgets
-#define PARTS 4                           // of a step
+#define STEPS 16                          // of an octave of budgets
 #define HOPELESS 1.1                      // times as long as the best, an octave below it
 #define TENTH ((uint64_t) (1 << 20) / 10) // of a mebibyte
 
@@ -305,6 +304,14 @@ static bool try_lean(search *s)
     if (!fits)
         return false;
     narrow_where_it_acts(s);
+    for (int way = 0; way < 2; way++) { // all in 32 bits: a few at a time need not be worth it
+        for (int i = 0; i < s->w->n_nodes; i++) {
+            s->trial[i] = s->p->choice[i];
+            s->trial[i].is_narrow = false;
+            s->trial[i].is_exact |= way;
+        }
+        try_it(s, SAME);
+    }
     for (int i = 0; i < s->w->n_nodes; i++) {
         if (!s->p->choice[i].is_narrow)
             continue;
@@ -372,8 +379,7 @@ static bool is_better(const search *s, const nino_planned *a, const nino_planned
             nino_planner_loss_of(n, &a->best) < nino_planner_loss_of(n, &b->best));
 }
 
-// Steps of an octave and parts of them; the same for every budget, so that a larger one finds all that a
-// smaller one does.
+// Steps of an octave; the same for every budget, so that a larger one finds all that a smaller one does.
 static uint64_t step_at(double at) { return (uint64_t) exp2(at / STEPS); }
 
 static uint64_t step_below(uint64_t budget, int i)
@@ -401,10 +407,10 @@ static void copy_planned(nino_planned *to, const nino_planned *from)
 static double search_as_well(search *s, nino_planned *best)
 {
     nino_planned p;
-    if (!planned_init(&p, s->w->n_nodes))
+    if (s->is_out || !planned_init(&p, s->w->n_nodes)) {
         s->is_out = true;
-    if (s->is_out)
         return INFINITY;
+    }
     s->p = &p;
     const bool fits = search_budget(s, NULL) == NINO_OK;
     const double cost = fits ? charge(s, &p.best) : INFINITY;
@@ -414,29 +420,6 @@ static double search_as_well(search *s, nino_planned *best)
         copy_planned(best, &p);
     nino_planned_release(&p);
     return cost;
-}
-
-// Within a little more than a step: what was found for the step, and what is done without a choice.
-static void search_parts(search *s, double at)
-{
-    nino_planned *best = s->p, p;
-    const uint64_t budget = s->budget;
-    if (!best->fits || !planned_init(&p, s->w->n_nodes))
-        return;
-    memcpy(p.choice, best->choice, (size_t) s->w->n_nodes * sizeof(*p.choice));
-    for (int k = 1; k < PARTS; k++) {
-        s->budget = step_at(at + (double) k / PARTS);
-        for (int i = 0; i < 2 && s->budget <= budget; i++) {
-            memcpy(s->trial, p.choice, (size_t) s->w->n_nodes * sizeof(*p.choice));
-            if (i)
-                memset(s->trial, 0, (size_t) s->w->n_nodes * sizeof(*s->trial));
-            s->walks = 0;
-            if (try_it(s, SAME))
-                best->budget = s->budget;
-        }
-    }
-    s->budget = budget;
-    nino_planned_release(&p);
 }
 
 // What no way costs less than, as charged: all memory there is, in 16 bits where that may be chosen.
@@ -461,15 +444,13 @@ static int search_below(search *s)
     nino_planned *best = s->p;
     const uint64_t budget = s->budget;
     const double at = floor(log2((double) budget) * STEPS);
-    double least = INFINITY, now;
+    double least = INFINITY;
     for (int i = 0, last = 0;; i++) {
         s->budget = step_at(at - i);
-        now = search_as_well(s, best);
+        const double now = search_as_well(s, best);
         s->budget = budget;
         if (!isfinite(now))
             return i;
-        if (i == 0)
-            search_parts(s, at);
         if (now < least * (1 - SAME))
             last = i;
         least = fmin(least, now);
