@@ -425,17 +425,30 @@ static double search_as_well(search *s, nino_planned *best)
 // What no way costs less than, as charged: all memory there is, in 16 bits where that may be chosen.
 static double find_bound(search *s)
 {
-    double bound = INFINITY;
+    nino_planned *best = s->p, p;
+    const uint64_t budget = s->budget;
     const size_t n = (size_t) s->w->n_nodes;
-    memset(s->trial, 0, n * sizeof(*s->trial));
-    if (!walk(s, 0, s->trial, NULL))
-        bound = charge(s, &s->out);
+    double bound = INFINITY;
+    if (!planned_init(&p, s->w->n_nodes))
+        return 0;
+    s->p = &p;
+    s->budget = 0;
+    if (search_budget(s, NULL) == NINO_OK)
+        bound = charge(s, &p.best);
+    memcpy(s->trial, p.choice, n * sizeof(*s->trial));
     for (size_t i = 0; i < n; i++)
         s->trial[i].is_narrow = s->may_narrow;
     if (s->may_narrow && !walk(s, 0, s->trial, NULL))
         bound = fmin(bound, nino_planner_cost(s->w->profile, &s->out) / (1 - NINO_PLAN_LOSS_GAIN));
+    s->p = best;
+    s->budget = budget;
+    best->walks += p.walks;
+    nino_planned_release(&p);
     return isfinite(bound) ? bound : 0;
 }
+
+// Whether what was found is as good as anything could be.
+static bool is_at_bound(const search *s) { return charge(s, &s->p->best) <= s->bound * (1 + SAME); }
 
 // Budgets at and below this one, to which a run could keep as well, down to where nothing is to be gained. How many
 // steps below it one is too small; -1: none was.
@@ -454,7 +467,7 @@ static int search_below(search *s)
         if (now < least * (1 - SAME))
             last = i;
         least = fmin(least, now);
-        if (charge(s, &best->best) <= s->bound * (1 + SAME))
+        if (is_at_bound(s))
             return -1;
         if (i - last >= STEPS && now > least * HOPELESS)
             return -1;
@@ -552,10 +565,14 @@ static nino_status search_all(search *s, nino_error *err)
     if (st == NINO_OK && !p->is_pressed) {
         p->fits = true;
         p->budget = s->budget;
-        sweep(s);
-        return NINO_OK;
+        for (int i = 0; i < 3 && sweep(s); i++) {
+        }
+        if (!s->budget || p->walks == 1) // without a limit; nothing to choose
+            return NINO_OK;
     }
     s->bound = find_bound(s);
+    if (p->fits && is_at_bound(s))
+        return NINO_OK;
     const int small = search_below(s);
     if (small >= 0)
         search_least_as_well(s, small);
