@@ -469,7 +469,7 @@ static bool is_as_above(search *s, uint64_t above)
     const walk_made *a = find_plain(s, above), *b = find_plain(s, s->budget);
     return a && b && a->st == b->st &&
            (a->st ||
-            (!memcmp(&a->out.seconds, &b->out.seconds, sizeof(double)) &&
+            (fabs(a->out.seconds - b->out.seconds) <= 0 &&
              !memcmp(a->out.node, b->out.node, (size_t) s->w->n_nodes * sizeof(*a->out.node))));
 }
 
