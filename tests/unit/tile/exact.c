@@ -5,7 +5,7 @@
 #include "tests/vae.h"
 
 #define MIB 1048576.0
-enum { H = 45, W = 20 }; // cells
+enum { H = 45, W = 28 }; // cells
 
 static nino_vae *vae;
 static test_device dev;
