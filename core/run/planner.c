@@ -105,7 +105,7 @@ typedef struct search {
     uint64_t budget;
     int walks; // within this budget
     nino_planned *p;
-    nino_choice *trial, *plain; // plain: as the ops themselves do
+    nino_choice *trial;
     nino_outcome out;
     bool may_narrow; // 16-bit storage, where tiles would be the other way
     bool is_out;     // of the host's memory: what is searched for cannot be found
@@ -403,8 +403,8 @@ static void copy_planned(nino_planned *to, const nino_planned *from)
 }
 
 // A whole search within s->budget; it becomes the best if it is better. What it costs as charged; INFINITY:
-// nothing fits. *peak: memory that it needs; may be NULL.
-static double search_as_well(search *s, nino_planned *best, uint64_t *peak)
+// nothing fits.
+static double search_as_well(search *s, nino_planned *best)
 {
     nino_planned p;
     if (s->is_out || !planned_init(&p, s->w->n_nodes)) {
@@ -416,8 +416,6 @@ static double search_as_well(search *s, nino_planned *best, uint64_t *peak)
     const double cost = fits ? charge(s, &p.best) : INFINITY;
     s->p = best;
     best->walks += p.walks;
-    if (fits && peak)
-        *peak = p.best.peak;
     if (fits && is_better(s, &p, best))
         copy_planned(best, &p);
     nino_planned_release(&p);
@@ -452,42 +450,17 @@ static double find_bound(search *s)
 // Whether what was found is as good as anything could be.
 static bool is_at_bound(const search *s) { return charge(s, &s->p->best) <= s->bound * (1 + SAME); }
 
-static const walk_made *find_plain(const search *s, uint64_t budget)
-{
-    const size_t n = (size_t) s->w->n_nodes;
-    for (size_t i = s->seen.n; i-- > 0;)
-        if (s->seen.list[i].budget == budget &&
-            are_equal(s->seen.list[i].choice, s->plain, (int) n))
-            return &s->seen.list[i];
-    return NULL;
-}
-
-// Without a choice the ops do within s->budget what they do within that one.
-static bool is_as_above(search *s, uint64_t above)
-{
-    (void) walk(s, s->budget, s->plain, NULL);
-    const walk_made *a = find_plain(s, above), *b = find_plain(s, s->budget);
-    return a && b && a->st == b->st &&
-           (a->st ||
-            (fabs(a->out.seconds - b->out.seconds) <= 0 &&
-             !memcmp(a->out.node, b->out.node, (size_t) s->w->n_nodes * sizeof(*a->out.node))));
-}
-
 // Budgets at and below this one, to which a run could keep as well, down to where nothing is to be gained. How many
-// steps below it one is too small; -1: none was. A step is passed over at which the ops do by themselves what they do
-// at the one above, if what was found for that needs no more memory than this: the same would be found again.
+// steps below it one is too small; -1: none was.
 static int search_below(search *s)
 {
     nino_planned *best = s->p;
     const uint64_t budget = s->budget;
     const double at = floor(log2((double) budget) * STEPS);
     double least = INFINITY;
-    double now = INFINITY;
-    uint64_t peak = 0;
     for (int i = 0, last = 0;; i++) {
         s->budget = step_at(at - i);
-        if (i == 0 || peak > s->budget || !is_as_above(s, step_at(at - i + 1)))
-            now = search_as_well(s, best, &peak);
+        const double now = search_as_well(s, best);
         s->budget = budget;
         if (!isfinite(now))
             return i;
@@ -563,10 +536,10 @@ static void search_least_as_well(search *s, int from)
         p->least = (least + TENTH - 1) / TENTH * TENTH; // as it is printed
     } else if (least) {
         s->budget = least;
-        search_as_well(s, p, NULL);
+        search_as_well(s, p);
         for (int i = from + 1; step_below(budget, i) > least; i++) {
             s->budget = step_below(budget, i);
-            search_as_well(s, p, NULL);
+            search_as_well(s, p);
         }
         s->budget = budget;
     }
@@ -604,7 +577,7 @@ static nino_status search_all(search *s, nino_error *err)
     if (small >= 0)
         search_least_as_well(s, small);
     if (!p->fits && st == NINO_OK) // it is the least itself
-        search_as_well(s, p, NULL);
+        search_as_well(s, p);
     if (s->is_out)
         return nino_fail(err, NINO_ERR_NOMEM, "plan", "out of memory");
     p->plain_cost = isfinite(plain) ? plain : p->cost;
@@ -621,15 +594,13 @@ nino_status nino_planner_choose(const nino_walker *w, uint64_t budget, nino_plan
     const size_t n = (size_t) w->n_nodes + 1;
     search s = { .w = w, .budget = budget, .p = out, .may_narrow = w->may_narrow };
     s.trial = calloc(n, sizeof(*s.trial));
-    s.plain = calloc(n, sizeof(*s.plain));
     s.out.node = calloc(n, sizeof(*s.out.node));
     nino_status st = NINO_ERR_NOMEM;
-    if (planned_init(out, w->n_nodes) && s.trial && s.plain && s.out.node)
+    if (planned_init(out, w->n_nodes) && s.trial && s.out.node)
         st = search_all(&s, err);
     else
         nino_fail(err, st, "plan", "out of memory");
     free(s.trial);
-    free(s.plain);
     free(s.out.node);
     walked_release(&s.seen);
     if (st)
