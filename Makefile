@@ -266,6 +266,8 @@ $(call bin,$(fuzz_SRC)): $(call obj,$(fuzz_DRIVER))
 $(call bin,$(fuzz_SRC)): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,exit nino_arena_alloc nino_arena_strndup nino_arena_strdup nino_buf_add nino_buf_adds nino_buf_addc)
 # These make allocations fail (tests/oom.h).
 $(call bin,$(filter tests/unit/oom/%,$(unit_SRC)) $(fuzz_SRC) tests/fault/allocations.c): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc strdup strndup aligned_alloc posix_memalign free pthread_create mmap)
+# This one hears what plans launch.
+$(B)/tests/unit/run/real_programs: LDFLAGS += -Wl,--wrap=nino_device_program_lister
 $(call bin,$(test_SRC)): $(B)/%: $(B)/%.o $(B)/libninodes.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) $(lib_LIBS) -o $@
@@ -285,9 +287,9 @@ $(B)/tests/gate/isa/libOpenCL.so.1: $(sort $(wildcard tests/gate/isa/*.[ch]))
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(filter-out -fsanitize=% -fvisibility=hidden,$(BASE)) $(CFLAGS) -I. -shared $(filter %.c,$^) -lm -o $@
-# What the self-test's kernels do, instruction by instruction; its table: bench/results/isa-gfx1151.md.
-isa: $(B)/ninodes $(isa_DRIVER)
-	$(Q)B=$(B) python3 tests/gate/isa.py --quick >$(B)/isa-gfx1151.md && cp $(B)/isa-gfx1151.md bench/results/isa-gfx1151.md
+# The code objects that are shipped, and kernels of the self-test, instruction by instruction; table: bench/results/isa-gfx1151.md.
+isa: $(B)/ninodes $(isa_DRIVER) code-objects
+	$(Q)B=$(B) python3 tests/gate/isa.py --code $(code_DIR)/.. $(B)/code-sources/gfx1151 --quick >$(B)/isa-gfx1151.md && cp $(B)/isa-gfx1151.md bench/results/isa-gfx1151.md
 fault_TOOLS := $(isa_DRIVER) $(B)/tests/fault/tool/inject $(if $(filter 1,$(CL)),$(B)/tests/fault/tool/cl_layer.so)
 
 # The same targets with the engine in place of fuzz_DRIVER.
