@@ -4,6 +4,7 @@
 // usage: layout WORKFLOW DIR [LOCALE_DIR LANGUAGE]
 #include <gtk/gtk.h>
 #include <libintl.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/i18n.h"
@@ -16,6 +17,7 @@
 
 #define LEAST_PX 9.0
 
+static const char *const themes[] = { "light", "dark", "contrast" };
 static int n_labels, n_bad;
 static char where[128]; // what is looked at
 
@@ -128,6 +130,76 @@ static void look_at_all(GtkWidget *window, int width, int height, const char *th
     check_size(window, width, height);
 }
 
+// ---- contrast ----------------------------------------------------------------------------------
+
+#define LEAST_CONTRAST 4.5
+
+static double luminance(guint32 argb)
+{
+    static const double weight[] = { 0.0722, 0.7152, 0.2126 };
+    double sum = 0;
+    for (int i = 0; i < 3; i++) {
+        const double v = (argb >> (8 * i) & 255) / 255.0;
+        sum += weight[i] * (v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4));
+    }
+    return sum + 0.05;
+}
+
+// What is drawn of a widget: its ground beside a glyph that is all ink.
+static double contrast_of(GtkWidget *window, GtkWidget *list, GtkWidget *label)
+{
+    graphene_rect_t at;
+    const int w = gtk_widget_get_width(list), h = gtk_widget_get_height(list);
+    CHECK(w && h && gtk_widget_compute_bounds(label, list, &at));
+    g_autoptr(GdkPaintable) picture = gtk_widget_paintable_new(list);
+    GtkSnapshot *snapshot = gtk_snapshot_new();
+    gdk_paintable_snapshot(picture, snapshot, w, h);
+    g_autoptr(GskRenderNode) node = gtk_snapshot_free_to_node(snapshot);
+    g_autoptr(GdkTexture) t =
+        gsk_renderer_render_texture(gtk_native_get_renderer(GTK_NATIVE(window)), node,
+                                    &GRAPHENE_RECT_INIT(0, 0, (float) w, (float) h));
+    g_autofree guint32 *px = g_new0(guint32, (gsize) w * h);
+    gdk_texture_download(t, (guchar *) px, (gsize) w * 4);
+    const int x = (int) (at.origin.x + at.size.width / 2),
+              y = (int) (at.origin.y + at.size.height / 2);
+    const double ink = luminance(px[y * w + x]), ground = luminance(px[y * w + w - 8]);
+    return ink > ground ? ink / ground : ground / ink;
+}
+
+// What GTK's theme and ours make of the classes that labels have here: in the window, in a list, in a chosen row of it.
+static void check_contrast(GtkApplication *app, const char *theme)
+{
+    static const char *const classes[] = { "text", "dim-label", "error-text", "success", "error" };
+    static const char *const places[] = { "the window", "a list", "a chosen row" };
+    GtkWidget *window = gtk_application_window_new(app);
+    gtk_window_set_default_size(GTK_WINDOW(window), 200, 60);
+    gtk_window_present(GTK_WINDOW(window));
+    for (gsize i = 0; i < G_N_ELEMENTS(classes) * G_N_ELEMENTS(places); i++) {
+        const gsize place = i % G_N_ELEMENTS(places);
+        const char *class = classes[i / G_N_ELEMENTS(places)];
+        GtkWidget *list = place ? gtk_list_box_new() : gtk_box_new(GTK_ORIENTATION_VERTICAL, 0),
+                  *label = gtk_label_new("\342\226\210");
+        gtk_widget_add_css_class(label, class);
+        gtk_widget_set_halign(label, GTK_ALIGN_START);
+        if (place) {
+            gtk_list_box_append(GTK_LIST_BOX(list), label);
+        } else {
+            gtk_widget_add_css_class(list, "background");
+            gtk_box_append(GTK_BOX(list), label);
+        }
+        gtk_window_set_child(GTK_WINDOW(window), list);
+        if (place == 2)
+            gtk_list_box_select_row(GTK_LIST_BOX(list),
+                                    gtk_list_box_get_row_at_index(GTK_LIST_BOX(list), 0));
+        WAIT_FOR(gtk_widget_get_mapped(label) && gtk_widget_get_width(label) > 0);
+        spin_loop(30);
+        const double is = contrast_of(window, list, label);
+        if (is < LEAST_CONTRAST && ++n_bad)
+            printf("  %s, %s in %s: contrast %.2f\n", theme, class, places[place], is);
+    }
+    gtk_window_destroy(GTK_WINDOW(window));
+}
+
 static void check_maximized(GtkApplication *app)
 {
     const NinoWindowOptions none = { 0 };
@@ -141,7 +213,6 @@ static void check_maximized(GtkApplication *app)
 
 static void check_window(GtkApplication *app, const char *workflow, int width, int height)
 {
-    static const char *const themes[] = { "light", "dark", "contrast" };
     const NinoWindowOptions none = { 0 };
     GtkWidget *window = nino_window_new(app, &none);
     gtk_window_set_default_size(GTK_WINDOW(window), width, height);
@@ -173,6 +244,10 @@ int main(int argc, char **argv)
     nino_keys_start(app);
     nino_theme_start();
     check_maximized(app);
+    for (gsize i = 0; i < G_N_ELEMENTS(themes); i++) {
+        nino_prefs_set("theme", themes[i]);
+        check_contrast(app, themes[i]);
+    }
     for (gsize i = is_4k ? 2 : 0; i < G_N_ELEMENTS(sizes); i++)
         check_window(app, argv[1], sizes[i][0], sizes[i][1]);
     printf("  %d labels, %d wrong\n", n_labels, n_bad);
