@@ -325,8 +325,9 @@ static void queue_panel_add_row(NinoQueuePanel *p, const NinoJob *j, int positio
     } else if (j->state == NINO_QUEUE_WAITING) {
         GtkWidget *eta = small_label("");
         gtk_widget_add_css_class(eta, "numeric");
+        gtk_widget_add_css_class(eta, "dim-label");
         gtk_widget_set_tooltip_text(eta, _("When it will be done, from how long it took before"));
-        gtk_box_append(GTK_BOX(line), eta);
+        gtk_box_append(GTK_BOX(texts), eta);
         g_ptr_array_add(p->eta_labels, eta);
     }
     queue_panel_add_buttons(p, line, j);
