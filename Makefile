@@ -363,9 +363,9 @@ check-unit check-performance check-regression:
 check-integration:
 	$(Q)tests/run.py $(B) $(filter $(B)/tests/%,$^) $(filter-out $(long_SRC),$(script_SRC))
 # What several threads do, under ThreadSanitizer, TIMES times each: rings and readers, the socket and its viewers, worker
-# and queue, jobs that are paused and cancelled, reading ahead, the compiler's threads.
+# and queue, jobs that are paused and cancelled, reading ahead, the compiler's threads, tiles on several devices.
 TIMES ?= 1
-race_SRC := $(addprefix tests/,unit/event/ring.c unit/event/sensor.c unit/monitor/serve.c unit/monitor/control.c \
+race_SRC := $(addprefix tests/,unit/event/ring.c unit/event/sensor.c unit/tile/devices.c unit/monitor/serve.c unit/monitor/control.c \
 	unit/monitor/totals.c unit/run/worker.c unit/run/many_jobs.c unit/op/stream.c unit/op/pool.c unit/op/weight.c \
 	unit/cl/queue.c unit/cl/cancel.c unit/cl/cache.c unit/cl/load.c workflow/attach.c workflow/cancel.c workflow/pause.c \
 	workflow/results.c)
