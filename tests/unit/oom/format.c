@@ -3,7 +3,7 @@
 #include "core/media/png.h"
 #include "core/file/safetensors.h"
 #include "core/file/weights.h"
-#include "tests/oom.h"
+#include "tests/oom_arena.h"
 
 #include <sys/mman.h>
 
