@@ -407,11 +407,12 @@ coverage: deps-check
 	$(call install_packages,$(DEPS_coverage))
 	$(Q)$(MAKE) $(all_CPUS) --no-print-directory GUI=0 CL=0 COVERAGE=1 coverage-run
 coverage_SRC := $(foreach d,base file text media workflow document monitor node serve oom,$(filter tests/unit/$d/%,$(unit_SRC))) \
-	$(addprefix tests/unit/,run/worker.c run/queue_folder.c run/picture.c run/results.c sample/resume.c model/lora_quantised.c model/detect.c) \
-	$(addprefix tests/workflow/,api_files.c ui_pairs.c load_image.c video_files.c text_nodes.c values.c lists.c switch.c) tests/fault/calls.c tests/fault/kill.c $(fuzz_SRC)
+	$(addprefix tests/unit/,run/worker.c run/queue_folder.c run/picture.c run/results.c sample/resume.c model/lora_quantised.c model/detect.c \
+	model/llm_files.c model/merge.c op/raw.c op/weight.c) \
+	$(addprefix tests/workflow/,api_files.c attach.c model_save.c ui_run.c ui_pairs.c load_image.c video_files.c text_nodes.c values.c lists.c switch.c) tests/fault/calls.c tests/fault/kill.c $(fuzz_SRC)
 coverage-run: $(call bin,$(coverage_SRC))
 	$(Q)find $(B) -name '*.gcda' -delete
-	-$(Q)NINODES_TEST_LIMIT=1200 NINODES_TEST_SHORTAGES=8000 tests/run.py $(B) $^
+	-$(Q)NINODES_TEST_LIMIT=1200 NINODES_TEST_SHORTAGES=20000 tests/run.py $(B) $^
 	$(Q)gcovr -r . --object-directory $(B) --exclude-unreachable-branches --filter core/ --json $(B)/coverage.json $(B)
 	$(Q)tests/coverage.py $(B)/coverage.json | tee $(B)/coverage.txt
 check-headers: $(headers_OK)
