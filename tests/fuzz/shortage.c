@@ -4,7 +4,7 @@
 // than "out of memory". Where the target goes on to its end, all that was allocated must be freed.
 #include "core/base/buf.h"
 #include "tests/fuzz/shortage.h"
-#include "tests/oom_arena.h"
+#include "tests/unit/oom/arena.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

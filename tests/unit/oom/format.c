@@ -5,7 +5,7 @@
 #include "core/file/safetensors.h"
 #include "core/file/weights.h"
 #include "core/text/embedding.h"
-#include "tests/oom_arena.h"
+#include "tests/unit/oom/arena.h"
 
 #include <sys/mman.h>
 

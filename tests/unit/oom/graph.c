@@ -2,7 +2,7 @@
 // once: a clean "nomem", nothing leaks.
 #include "core/media/image.h"
 #include "core/workflow/workflow.h"
-#include "tests/oom_arena.h"
+#include "tests/unit/oom/arena.h"
 #include "tests/picture.h"
 
 static nino_error err;
