@@ -263,8 +263,9 @@ $(B)/locale/%/LC_MESSAGES/ninodes.mo: $(po_DIR)/%.po
 	$(Q)msgfmt --check -o $@ $<
 
 $(call bin,$(fuzz_SRC)): $(call obj,$(fuzz_DRIVER))
-$(call bin,$(fuzz_SRC)): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,exit nino_arena_alloc nino_arena_strndup nino_arena_strdup nino_buf_add nino_buf_adds nino_buf_addc)
-# These make allocations fail (tests/oom.h).
+$(call bin,$(fuzz_SRC)): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,exit nino_buf_add nino_buf_adds nino_buf_addc)
+# These make allocations fail (tests/oom.h, tests/unit/oom/arena.h).
+$(call bin,$(patsubst %,tests/unit/oom/%.c,document format graph paths text) $(fuzz_SRC)): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,nino_arena_alloc nino_arena_strndup nino_arena_strdup)
 $(call bin,$(filter tests/unit/oom/%,$(unit_SRC)) $(fuzz_SRC) tests/fault/allocations.c): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc strdup strndup aligned_alloc posix_memalign free pthread_create mmap)
 # This one hears what plans launch.
 $(B)/tests/unit/run/real_programs: LDFLAGS += -Wl,--wrap=nino_device_program_lister
@@ -408,11 +409,12 @@ coverage: deps-check
 	$(call install_packages,$(DEPS_coverage))
 	$(Q)$(MAKE) $(all_CPUS) --no-print-directory GUI=0 CL=0 COVERAGE=1 coverage-run
 coverage_SRC := $(foreach d,base file text media workflow document monitor node serve oom,$(filter tests/unit/$d/%,$(unit_SRC))) \
-	$(addprefix tests/unit/,run/worker.c run/queue_folder.c run/picture.c run/results.c sample/resume.c model/lora_quantised.c model/detect.c) \
-	$(addprefix tests/workflow/,api_files.c ui_pairs.c load_image.c video_files.c text_nodes.c values.c lists.c switch.c) tests/fault/calls.c tests/fault/kill.c $(fuzz_SRC)
+	$(addprefix tests/unit/,run/worker.c run/queue_folder.c run/picture.c run/results.c sample/resume.c model/lora_quantised.c model/detect.c \
+	model/llm_files.c model/merge.c op/raw.c op/weight.c) \
+	$(addprefix tests/workflow/,api_files.c attach.c model_save.c ui_run.c ui_pairs.c load_image.c video_files.c text_nodes.c values.c lists.c switch.c) tests/fault/calls.c tests/fault/kill.c $(fuzz_SRC)
 coverage-run: $(call bin,$(coverage_SRC))
 	$(Q)find $(B) -name '*.gcda' -delete
-	-$(Q)NINODES_TEST_LIMIT=1200 NINODES_TEST_SHORTAGES=8000 tests/run.py $(B) $^
+	-$(Q)NINODES_TEST_LIMIT=1200 NINODES_TEST_SHORTAGES=20000 tests/run.py $(B) $^
 	$(Q)gcovr -r . --object-directory $(B) --exclude-unreachable-branches --filter core/ --json $(B)/coverage.json $(B)
 	$(Q)tests/coverage.py $(B)/coverage.json | tee $(B)/coverage.txt
 check-headers: $(headers_OK)
