@@ -19,7 +19,7 @@
 
 enum { SHORT_RUNS = 20000, LONG_RUNS = 1000000, MAX_SEEDS = 64, SECONDS_PER_INPUT = 30 };
 enum { SHORTAGES = 400, LONG_SHORTAGES = 200000 }; // of all inputs together
-enum { KEPT = 16 };       // allocations that a target may keep from one input to the next
+enum { KEPT = 16 }; // allocations that a target may keep from one input to the next
 
 typedef struct input {
     uint8_t *data;
