@@ -127,6 +127,11 @@ script_SRC := $(sort $(wildcard tests/cli/*.sh tests/cluster/*.sh tests/fault/*.
 # Minutes of work each, so only check-long starts them.
 long_SRC := tests/golden/full_vae.c tests/workflow/obs_cost.c tests/cli/add_counter.sh \
 	tests/cluster/launchers.sh
+# The longest of check-long, begun first: what begins last is not to run alone.
+slow_SRC := tests/fault/programs.sh tests/fault/device.c tests/cli/selftest.sh tests/fault/allocations.c tests/e2e/taesd_e2e.c \
+	tests/cli/shard.sh tests/cli/same_bits.sh tests/cli/gate_gfx1151.sh tests/e2e/e2e_qwen.c tests/cli/oclgrind.sh \
+	tests/cli/bench.sh tests/fault/studio.sh tests/golden/vae_tiny.c tests/workflow/obs_cost.c tests/unit/run/plan_runs.c \
+	tests/cli/abi.sh tests/cli/rusticl.sh tests/cli/add_counter.sh tests/fault/limits.sh
 header_SRC := $(sort $(wildcard core/include/ninodes/*.h))
 # Each of these is a language of the app.
 po_DIR := data/po
@@ -336,7 +341,8 @@ check-bugs: deps-check
 check-long: deps-long
 	$(Q)$(MAKE) $(all_CPUS) --no-print-directory all tests check-headers
 	$(Q)rm -rf $(figures_DIR) && mkdir -p $(figures_DIR)
-	$(Q)NINODES_TEST_LONG=1 $(call counted,make check-long) tests/run.py $(B) $(tests_ALL)
+	$(Q)NINODES_TEST_LONG=1 $(call counted,make check-long) tests/run.py $(B) \
+		$(foreach t,$(call bin,$(slow_SRC)),$(filter $t,$(tests_ALL))) $(filter-out $(call bin,$(slow_SRC)),$(tests_ALL))
 	$(Q)$(call counted,make check-tsan) $(MAKE) --no-print-directory check-tsan TIMES=3
 	$(Q)$(call counted,make check-valgrind) $(MAKE) --no-print-directory check-valgrind
 	$(Q)python3 tests/reliability.py $(figures_DIR)
