@@ -69,6 +69,12 @@ INLINE void ask_for_rows(const local ulong *rows, int n_rows, int from, int n)
 #define PANELS_AS_READ PASTE(AS_READ_, WT)
 #if PANELS_AS_READ
 DEFINE_TILE(tile_panel, local, global, local)
+// Rows of f32 inputs can be read where they lie, too, unless they are so far apart that they would
+// drive each other out of a second-level cache.
+#define ROWS_AS_READ_f32 1
+#define ROWS_AS_READ PASTE(ROWS_AS_READ_, STORAGE)
+#define FAR_APART 4096 // floats
+DEFINE_TILE(tile_in_place, global, global, local)
 #endif
 
 // ws[s][k][NR] = columns s * NR .. of n rows of a panel, for s < subs.
@@ -90,14 +96,22 @@ INLINE void accumulate(const geometry *g, int p0, int np, int j0, int j1, int N,
 {
     const int taps = TAPS(g), K = taps * C, Cp = (C + 15) & ~15, first = tap0 * C;
     const long panel = (long) taps * Cp;
-    const pixel q = pixel_at(g, p0);
+#if PANELS_AS_READ && ROWS_AS_READ
+    const int is_plain = taps == 1 && g->stride == 1 && !g->pad && !g->up && C == Cp;
+    const int whole = is_plain && C % FAR_APART ? np / MR * MR : 0; // rows that need no copy
+#else
+    const int whole = 0;
+#endif
+    const pixel q = pixel_at(g, p0 + whole);
     for (int k0 = first; k0 < K; k0 += KC) {
         const int kc = min(KC, K - k0), t0 = k0 / C, c0 = k0 - t0 * C;
         for (int k = 0, t = t0, c = c0; k < kc; t++, c = 0) {
             const int n = min(C - c, kc - k);
-            gather(g, q, np, t, c, n, C, X, P, xs + k, after);
+            gather(g, q, np - whole, t, c, n, C, X, P, xs + whole * LDX + k, after + whole);
             k += n;
         }
+        for (int r = 0; r < whole; r++)
+            after[r] = (ulong) (X + (long) (p0 + r) * C + k0 + kc);
         const int is_last = k0 + kc == K;
         const int part = is_last ? 64 * (int) sizeof(T) : KC * (int) sizeof(T) / (j1 - j0);
         if (is_last)
@@ -117,8 +131,14 @@ INLINE void accumulate(const geometry *g, int p0, int np, int j0, int j1, int N,
                 global const float16 *w = (global const float16 *) (Wp + (j * panel + k0) * 64);
                 for (int r = 0; r < np; r += MR, ahead += asked) {
                     ask_for_rows(after + r, min(MR, np - r), (j - j0) * part, part);
-                    tile_panel(kc, xs + r * LDX, LDX, w, sums + r * LDACC, LDACC, k0 == first, ahead,
-                               each);
+#if ROWS_AS_READ
+                    if (r < whole)
+                        tile_in_place(kc, X + (long) (p0 + r) * C + k0, C, w, sums + r * LDACC, LDACC,
+                                      k0 == first, ahead, each);
+                    else
+#endif
+                        tile_panel(kc, xs + r * LDX, LDX, w, sums + r * LDACC, LDACC, k0 == first,
+                                   ahead, each);
                 }
                 continue;
             }
