@@ -73,7 +73,7 @@ nino_conv_algo nino_sched_conv(const nino_profile *p, const nino_op_desc *d)
     const nino_op_attr *a = &d->attr;
     const bool is_video = d->op == NINO_OP_CONV3D && a->stride_t == 1;
     const bool fits = (d->op == NINO_OP_CONV2D || is_video) && a->kernel == 3 && a->stride == 1 &&
-                      a->pad == NINO_PAD_SAME && d->src_type[0] == NINO_F32 && d->weight;
+                      a->pad == NINO_PAD_SAME && d->weight;
     if (!p->has_winograd || !p->schedule->has_winograd || !fits ||
         !nino_acts(p, NINO_POLICY_LAYOUT))
         return NINO_CONV_DIRECT;

@@ -1,6 +1,6 @@
 // The planner: a bounded search over what the ops of a graph's nodes leave to choose. It begins with
 // what they do by themselves, changes one thing at a time while the predicted time of the whole run
-// falls, and takes the way that loses less where two take the same.
+// falls, and takes what changes the result only where that buys enough or where nothing else fits.
 #include "core/run/planner.h"
 
 #include <math.h>
@@ -16,6 +16,8 @@
 #define WORTH 0.01                        // what needs more memory must gain that much
 #define LEAST_TILE 64                     // pixels
 #define STEPS 8                           // of an octave of budgets
+#define PARTS 4                           // of a step
+#define HOPELESS 1.1                      // times as long as the best, an octave below it
 #define TENTH ((uint64_t) (1 << 20) / 10) // of a mebibyte
 
 typedef enum knob { TILE, EXACT, SPEND, ROWS, IMAGES, CHUNK, EVICT, NARROW, KNOBS } knob;
@@ -107,6 +109,8 @@ typedef struct search {
     nino_choice *trial;
     nino_outcome out;
     bool may_narrow; // 16-bit storage, where tiles would be the other way
+    bool is_out;     // of the host's memory: what is searched for cannot be found
+    double bound;    // no way is cheaper, as charged; 0: not known yet
     walked seen;     // no walk is made twice: sweeps come back to where they were
 } search;
 
@@ -121,6 +125,22 @@ double nino_planner_cost(const nino_profile *p, const nino_outcome *o)
     return s + (double) o->load_bytes / nino_planner_load_rate(p);
 }
 
+double nino_planner_charged(int n_nodes, double seconds, const nino_outcome *o)
+{
+    bool is_tiled = false, is_narrow = false;
+    for (int i = 0; i < n_nodes; i++) {
+        is_tiled |= o->node[i].taken.is_tiled;
+        is_narrow |= o->node[i].taken.is_narrow;
+    }
+    return seconds / pow(1 - NINO_PLAN_LOSS_GAIN, is_tiled ? 2 : is_narrow);
+}
+
+// As charged.
+static double charge(const search *s, const nino_outcome *o)
+{
+    return nino_planner_charged(s->w->n_nodes, nino_planner_cost(s->w->profile, o), o);
+}
+
 static void take_outcome(search *s) { copy_outcome(&s->p->best, &s->out, s->w->n_nodes); }
 
 // err: may be NULL; else the walk is made, for what it says.
@@ -129,6 +149,8 @@ static nino_status walk(search *s, uint64_t budget, const nino_choice *choice, n
     const int n = s->w->n_nodes;
     nino_status st;
     s->walks++;
+    if (s->is_out)
+        return NINO_ERR_NOMEM;
     if (!err && walked_find(&s->seen, n, budget, choice, &s->out, &st))
         return st;
     nino_node_plan *node = s->out.node;
@@ -136,6 +158,7 @@ static nino_status walk(search *s, uint64_t budget, const nino_choice *choice, n
     s->out = (nino_outcome){ .node = node };
     s->p->walks++;
     st = s->w->walk(s->w->priv, budget, choice, &s->out, err);
+    s->is_out = st == NINO_ERR_NOMEM && s->out.is_host;
     walked_add(&s->seen, n, budget, choice, &s->out, st);
     return st;
 }
@@ -197,33 +220,25 @@ static bool candidate(const nino_node_plan *n, knob k, int i, nino_choice *c)
 static void keep_trial(search *s)
 {
     s->p->cost = nino_planner_cost(s->w->profile, &s->out);
+    s->p->fits = true;
     take_outcome(s);
     memcpy(s->p->choice, s->trial, (size_t) s->w->n_nodes * sizeof(*s->trial));
 }
 
-// Walks the trial; it becomes the best if it is faster, or loses less in the same time.
+// Walks the trial; it becomes the best if it is cheaper, or loses less at the same price.
 static bool try_it(search *s, double worth)
 {
     nino_planned *p = s->p;
     if (s->walks >= NINO_PLAN_WALKS || walk(s, s->budget, s->trial, NULL))
         return false;
-    const double cost = nino_planner_cost(s->w->profile, &s->out);
-    const bool is_faster = cost < p->cost * (1 - worth);
-    const bool is_same = cost <= p->cost * (1 + SAME);
-    if (!is_faster && !(is_same && nino_planner_loss_of(s->w->n_nodes, &s->out) <
-                                       nino_planner_loss_of(s->w->n_nodes, &p->best)))
+    const double now = charge(s, &s->out), before = p->fits ? charge(s, &p->best) : INFINITY;
+    const bool is_cheaper = now < before * (1 - worth);
+    const bool is_same = now <= before * (1 + SAME);
+    if (!is_cheaper && !(is_same && nino_planner_loss_of(s->w->n_nodes, &s->out) <
+                                        nino_planner_loss_of(s->w->n_nodes, &p->best)))
         return false;
     keep_trial(s);
     return true;
-}
-
-// The same, whatever it takes, if only it loses less.
-static void try_lossless(search *s)
-{
-    const int before = nino_planner_loss_of(s->w->n_nodes, &s->p->best);
-    if (s->walks < NINO_PLAN_WALKS && !walk(s, s->budget, s->trial, NULL) &&
-        nino_planner_loss_of(s->w->n_nodes, &s->out) < before)
-        keep_trial(s);
 }
 
 // All values of one knob; those that need more memory step by step are given up with the first that
@@ -278,7 +293,8 @@ static void narrow_where_it_acts(search *s)
         keep_trial(s);
 }
 
-// Where nothing fits: the least, then back to what it was where that fits after all.
+// Where nothing fits: the least, then back to what it was where that fits after all and 16 bits do not
+// buy enough.
 static bool try_lean(search *s)
 {
     bool fits = false;
@@ -294,7 +310,7 @@ static bool try_lean(search *s)
             continue;
         memcpy(s->trial, s->p->choice, (size_t) s->w->n_nodes * sizeof(*s->trial));
         s->trial[i].is_narrow = false;
-        try_lossless(s);
+        try_it(s, SAME);
     }
     return true;
 }
@@ -333,11 +349,11 @@ static nino_status search_budget(search *s, nino_error *err)
     const nino_status st = walk(s, s->budget, p->choice, err);
     if (st == NINO_OK) {
         p->cost = p->plain_cost = nino_planner_cost(s->w->profile, &s->out);
+        p->fits = true;
         take_outcome(s);
     } else if (st != NINO_ERR_NOMEM || !s->budget || !try_lean(s)) {
         return st;
     }
-    p->fits = true;
     p->budget = s->budget;
     p->is_pressed = s->budget && is_pressed(s);
     for (int i = 0; i < 3 && sweep(s); i++) {
@@ -345,20 +361,24 @@ static nino_status search_budget(search *s, nino_error *err)
     return NINO_OK;
 }
 
-static bool is_better(int n_nodes, const nino_planned *a, const nino_planned *b)
+static bool is_better(const search *s, const nino_planned *a, const nino_planned *b)
 {
     if (!a->fits || !b->fits)
         return a->fits;
-    return a->cost < b->cost * (1 - SAME) ||
-           (a->cost <= b->cost * (1 + SAME) &&
-            nino_planner_loss_of(n_nodes, &a->best) < nino_planner_loss_of(n_nodes, &b->best));
+    const int n = s->w->n_nodes;
+    const double one = charge(s, &a->best), other = charge(s, &b->best);
+    return one < other * (1 - SAME) ||
+           (one <= other * (1 + SAME) &&
+            nino_planner_loss_of(n, &a->best) < nino_planner_loss_of(n, &b->best));
 }
 
-// Steps of an octave; the same for every budget, so that budgets close to each other find the same.
+// Steps of an octave and parts of them; the same for every budget, so that a larger one finds all that a
+// smaller one does.
+static uint64_t step_at(double at) { return (uint64_t) exp2(at / STEPS); }
+
 static uint64_t step_below(uint64_t budget, int i)
 {
-    const double at = floor(log2((double) budget) * STEPS) - i;
-    return (uint64_t) exp2(at / STEPS);
+    return step_at(floor(log2((double) budget) * STEPS) - i);
 }
 
 // What was found for it, all but the number of walks.
@@ -376,36 +396,88 @@ static void copy_planned(nino_planned *to, const nino_planned *from)
     to->fits = to->is_pressed = true;
 }
 
-// A whole search within s->budget; it becomes the best if it is better.
-static bool search_as_well(search *s, nino_planned *best)
+// A whole search within s->budget; it becomes the best if it is better. What it costs as charged; INFINITY:
+// nothing fits.
+static double search_as_well(search *s, nino_planned *best)
 {
     nino_planned p;
     if (!planned_init(&p, s->w->n_nodes))
-        return false;
+        s->is_out = true;
+    if (s->is_out)
+        return INFINITY;
     s->p = &p;
     const bool fits = search_budget(s, NULL) == NINO_OK;
+    const double cost = fits ? charge(s, &p.best) : INFINITY;
     s->p = best;
     best->walks += p.walks;
-    if (fits && is_better(s->w->n_nodes, &p, best))
+    if (fits && is_better(s, &p, best))
         copy_planned(best, &p);
     nino_planned_release(&p);
-    return fits;
+    return cost;
 }
 
-// Budgets down to a half of this one, of which a run could keep to as well. False: some of them are
-// too small.
-static bool search_below(search *s)
+// Within a little more than a step: what was found for the step, and what is done without a choice.
+static void search_parts(search *s, double at)
+{
+    nino_planned *best = s->p, p;
+    const uint64_t budget = s->budget;
+    if (!best->fits || !planned_init(&p, s->w->n_nodes))
+        return;
+    memcpy(p.choice, best->choice, (size_t) s->w->n_nodes * sizeof(*p.choice));
+    for (int k = 1; k < PARTS; k++) {
+        s->budget = step_at(at + (double) k / PARTS);
+        for (int i = 0; i < 2 && s->budget <= budget; i++) {
+            memcpy(s->trial, p.choice, (size_t) s->w->n_nodes * sizeof(*p.choice));
+            if (i)
+                memset(s->trial, 0, (size_t) s->w->n_nodes * sizeof(*s->trial));
+            s->walks = 0;
+            if (try_it(s, SAME))
+                best->budget = s->budget;
+        }
+    }
+    s->budget = budget;
+    nino_planned_release(&p);
+}
+
+// What no way costs less than, as charged: all memory there is, in 16 bits where that may be chosen.
+static double find_bound(search *s)
+{
+    double bound = INFINITY;
+    const size_t n = (size_t) s->w->n_nodes;
+    memset(s->trial, 0, n * sizeof(*s->trial));
+    if (!walk(s, 0, s->trial, NULL))
+        bound = charge(s, &s->out);
+    for (size_t i = 0; i < n; i++)
+        s->trial[i].is_narrow = s->may_narrow;
+    if (s->may_narrow && !walk(s, 0, s->trial, NULL))
+        bound = fmin(bound, nino_planner_cost(s->w->profile, &s->out) / (1 - NINO_PLAN_LOSS_GAIN));
+    return isfinite(bound) ? bound : 0;
+}
+
+// Budgets at and below this one, to which a run could keep as well, down to where nothing is to be gained. How many
+// steps below it one is too small; -1: none was.
+static int search_below(search *s)
 {
     nino_planned *best = s->p;
     const uint64_t budget = s->budget;
-    bool fits = true;
-    for (int i = 0; i < STEPS; i++) {
-        s->budget = step_below(budget, i);
-        if (s->budget <= budget && !search_as_well(s, best))
-            fits = false;
+    const double at = floor(log2((double) budget) * STEPS);
+    double least = INFINITY, now;
+    for (int i = 0, last = 0;; i++) {
+        s->budget = step_at(at - i);
+        now = search_as_well(s, best);
+        s->budget = budget;
+        if (!isfinite(now))
+            return i;
+        if (i == 0)
+            search_parts(s, at);
+        if (now < least * (1 - SAME))
+            last = i;
+        least = fmin(least, now);
+        if (charge(s, &best->best) <= s->bound * (1 + SAME))
+            return -1;
+        if (i - last >= STEPS && now > least * HOPELESS)
+            return -1;
     }
-    s->budget = budget;
-    return fits;
 }
 
 // ---- the least budget --------------------------------------------------------------------------
@@ -459,8 +531,9 @@ static uint64_t search_least(search *s, char *node, size_t size)
 
 // ---- all of it ---------------------------------------------------------------------------------
 
-// Near the least budget: it is a step as well; below it, it is what is missing.
-static void search_least_as_well(search *s)
+// Near the least budget: it is a step as well, and so are those above it, of which one, `from` steps below this
+// budget, is too small; below it, it is what is missing.
+static void search_least_as_well(search *s, int from)
 {
     nino_planned *p = s->p;
     const uint64_t budget = s->budget;
@@ -470,18 +543,22 @@ static void search_least_as_well(search *s)
     } else if (least) {
         s->budget = least;
         search_as_well(s, p);
+        for (int i = from + 1; step_below(budget, i) > least; i++) {
+            s->budget = step_below(budget, i);
+            search_as_well(s, p);
+        }
         s->budget = budget;
     }
 }
 
-// Where the budget makes no difference, what there is to choose beside. Else within it and within the
-// steps below it: a run never takes longer than with what a step below has.
+// Where the budget makes no difference, what there is to choose beside. Else within the steps at and below it: more
+// memory never costs more, as charged.
 static nino_status search_all(search *s, nino_error *err)
 {
     nino_planned *p = s->p;
     const nino_status st = walk(s, s->budget, p->choice, &p->err);
     double plain = INFINITY;
-    if (st && (st != NINO_ERR_NOMEM || !s->budget)) {
+    if (st && (st != NINO_ERR_NOMEM || !s->budget || s->is_out)) {
         if (err)
             *err = p->err;
         return st;
@@ -497,10 +574,14 @@ static nino_status search_all(search *s, nino_error *err)
         sweep(s);
         return NINO_OK;
     }
-    if (st == NINO_OK)
+    s->bound = find_bound(s);
+    const int small = search_below(s);
+    if (small >= 0)
+        search_least_as_well(s, small);
+    if (!p->fits && st == NINO_OK) // it is the least itself
         search_as_well(s, p);
-    if (!search_below(s))
-        search_least_as_well(s);
+    if (s->is_out)
+        return nino_fail(err, NINO_ERR_NOMEM, "plan", "out of memory");
     p->plain_cost = isfinite(plain) ? plain : p->cost;
     if (p->fits && walk(s, 0, p->choice, NULL) == NINO_OK)
         p->free_cost = nino_planner_cost(s->w->profile, &s->out);

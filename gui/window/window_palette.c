@@ -107,7 +107,9 @@ static void palette_remove(gpointer popover)
 
 static void on_palette_closed(GtkPopover *popover, gpointer user)
 {
-    (void) user;
+    NinoWindow *w = user;
+    if (w->palette == GTK_WIDGET(popover))
+        w->palette = NULL;
     g_idle_add_once(palette_remove, g_object_ref(popover)); // its row may still be at work
 }
 
@@ -115,9 +117,14 @@ static void action_palette(GSimpleAction *a, GVariant *parameter, gpointer user)
 {
     NinoWindow *w = user;
     (void) a, (void) parameter;
+    if (w->palette) { // its key again: what opened it closes it
+        gtk_popover_popdown(GTK_POPOVER(w->palette));
+        return;
+    }
     GtkWidget *popover = nino_search_new(_("Find anything"), all_of_it(w), on_palette_chosen, w);
+    w->palette = popover;
     gtk_widget_set_parent(popover, w->palette_button);
-    g_signal_connect(popover, "closed", G_CALLBACK(on_palette_closed), NULL);
+    g_signal_connect_object(popover, "closed", G_CALLBACK(on_palette_closed), w, 0);
     g_signal_connect_object(w->palette_button, "destroy", G_CALLBACK(gtk_widget_unparent), popover,
                             G_CONNECT_SWAPPED); // the window may go while it is open
     gtk_popover_popup(GTK_POPOVER(popover));

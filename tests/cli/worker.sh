@@ -208,6 +208,7 @@ said "$tmp/state2/queue.json: not a regular file"
 # killed again and again, at any moment: the queue stands, and all of it is done in the end
 if [ -n "$NINODES_TEST_LONG" ]; then
     start
+    J remove # of those above
     J pause
     for i in $(seq 8); do J add data/tiny/decode.json --set "SaveImage.filename_prefix=kill$i"; done
     kill -9 $pid

@@ -331,8 +331,23 @@ static void limits(void)
     nino_prompt_release(&p);
 }
 
+// The numbers that the published vocabularies begin, end and fill a text with.
+static void real_numbers(void)
+{
+    static const nino_prompt_style clip[] = { NINO_PROMPT_CLIP_L, NINO_PROMPT_CLIP_G,
+                                              NINO_PROMPT_CLIP_H };
+    for (int i = 0; i < 3; i++) {
+        const nino_prompt_rules r = nino_prompt_rules_of(clip[i]);
+        CHECK(r.start == 49406 && r.end == 49407 && r.max_len == 77);
+        CHECK(r.pad == (i ? 0 : 49407));
+    }
+    const nino_prompt_rules r = nino_prompt_rules_of(NINO_PROMPT_T5_FLUX);
+    CHECK(r.start == -1 && r.end == 1 && r.pad == 0 && r.min_len == 256 && r.width == 4096);
+}
+
 int main(void)
 {
+    real_numbers();
     tok = text_open_clip(dir);
     weights();
     nesting();
