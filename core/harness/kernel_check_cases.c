@@ -242,6 +242,7 @@ const nino_check_case nino_check_cases[] = {
     { .op = NINO_OP_GLU, X(1, 2) },
     { .op = NINO_OP_GLU, X(5, 66), .attr.act = NINO_ACT_GELU },
     { .op = NINO_OP_GLU, X(2, 3, 140), .attr.act = NINO_ACT_SILU },
+    { .op = NINO_OP_GLU, X(3, 72), .attr.act = NINO_ACT_GELU },
     { .op = NINO_OP_GLU, X(1, 4096, 2560), .attr.act = NINO_ACT_GELU, .only_bench = true },
     { .op = NINO_OP_GATE_ADD, .src = { { 1, 1 }, { 1, 1 }, { 1, 1 } } },
     { .op = NINO_OP_GATE_ADD, .src = { { 2, 7, 36 }, { 2, 7, 36 }, { 2, 36 } } },

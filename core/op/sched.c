@@ -94,7 +94,7 @@ nino_conv_algo nino_sched_conv(const nino_profile *p, const nino_op_desc *d)
         !nino_acts(p, NINO_POLICY_LAYOUT))
         return NINO_CONV_DIRECT;
     const int64_t c = d->weight->c, n = d->weight->n;
-    const int64_t images = is_video || a->each_image ? 1 : d->dst.dim[0];
+    const int64_t images = is_video || a->each_image ? 1 : nino_op_rows_of_whole(d, d->dst.dim[0]);
     const int64_t pixels = images * d->dst.dim[1] * d->dst.dim[2];
     return c >= WINO_MIN_CHANNELS && n >= WINO_MIN_CHANNELS && pixels >= WINO_MIN_PIXELS &&
                    wino_gains(d, pixels)
@@ -256,7 +256,7 @@ static bool decodes(const nino_profile *p, const nino_op_desc *d)
 {
     const int64_t most = p->schedule->decode_rows;
     return nino_raw_can_decode(d->weight) &&
-           (!most || nino_shape_count(&d->dst) / d->weight->n <= most);
+           (!most || nino_op_rows_of_whole(d, nino_shape_count(&d->dst) / d->weight->n) <= most);
 }
 
 nino_expand_layout nino_sched_expand(const nino_profile *p, const nino_op_desc *d)
@@ -313,8 +313,7 @@ size_t nino_sched_workspace(const nino_profile *p, const nino_op_desc *d)
 
 nino_dtype nino_sched_kept(const nino_profile *p, const nino_op_desc *d)
 {
-    const bool is_few = d->op == NINO_OP_LINEAR && // those are multiplied in f32
-                        nino_shape_count(&d->dst) / d->weight->n <= NINO_FEW_ROWS;
+    const bool is_few = nino_sched_is_skinny(d); // those are multiplied in f32
     return p->schedule->has_matrix && d->src_type[0] == NINO_F16 && d->weight->dtype == NINO_BF16 &&
                    d->weight->role != NINO_W_VECTOR && !is_few
                ? NINO_F16
@@ -411,7 +410,8 @@ nino_tile nino_sched_tile(const nino_profile *p, const nino_op_desc *d, int64_t 
 bool nino_sched_is_skinny(const nino_op_desc *d)
 {
     const int64_t rows = d->op == NINO_OP_LINEAR ? nino_shape_count(&d->dst) / d->weight->n : 0;
-    return d->op == NINO_OP_LINEAR && nino_op_rows_of_whole(d, rows) <= NINO_FEW_ROWS;
+    return d->op == NINO_OP_LINEAR && rows <= NINO_FEW_ROWS &&
+           nino_op_rows_of_whole(d, rows) <= NINO_FEW_ROWS;
 }
 
 // Products that matrix instructions do in one launch.
