@@ -435,11 +435,17 @@ static double find_bound(search *s)
     s->budget = 0;
     if (search_budget(s, NULL) == NINO_OK)
         bound = charge(s, &p.best);
-    memcpy(s->trial, p.choice, n * sizeof(*s->trial));
-    for (size_t i = 0; i < n; i++)
-        s->trial[i].is_narrow = s->may_narrow;
-    if (s->may_narrow && !walk(s, 0, s->trial, NULL))
-        bound = fmin(bound, nino_planner_cost(s->w->profile, &s->out) / (1 - NINO_PLAN_LOSS_GAIN));
+    for (int way = 1; way < (s->may_narrow ? 4 : 2);
+         way++) { // few conditionings at once may be faster, too
+        memcpy(s->trial, p.choice, n * sizeof(*s->trial));
+        for (size_t i = 0; i < n; i++) {
+            s->trial[i].is_narrow = way > 1;
+            s->trial[i].rows = way % 2 ? 1 : s->trial[i].rows;
+        }
+        if (!walk(s, 0, s->trial, NULL))
+            bound = fmin(bound, nino_planner_cost(s->w->profile, &s->out) /
+                                    (way > 1 ? 1 - NINO_PLAN_LOSS_GAIN : 1));
+    }
     s->p = best;
     s->budget = budget;
     best->walks += p.walks;

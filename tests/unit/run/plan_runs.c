@@ -334,8 +334,11 @@ static void check_curve(const char *device, nino_graph *g, const char *name, int
     printf("  %s: peak %.2f MiB, needs at least %.1f MiB: node %s\n", name, (double) peak / 0x1p20,
            (double) none.least_bytes / 0x1p20, none.least_node);
     nino_scheme_destroy(&s);
-    for (int k = 0; k <= steps; k++) {
-        const uint64_t budget = peak - (peak - none.least_bytes) / (uint64_t) steps * (uint64_t) k;
+    // the planner's own steps: between two of them it keeps to the lower one
+    int step = (int) floor(log2((double) peak * 1.1) * 16);
+    const int last = (int) ceil(log2((double) none.least_bytes) * 16);
+    for (const int skip = 1 + (step - last) / steps; step >= last; step -= skip) {
+        const uint64_t budget = (uint64_t) ceil(exp2(step / 16.0));
         s = scheme(ctx, g, budget);
         const nino_scheme_info i = info_of(s);
         const int loss = loss_of(s);
