@@ -175,7 +175,8 @@ class Copy:
         if os.path.isdir(shared) and not os.path.exists(link):
             os.symlink(shared, link)
         self.env = dict(os.environ, MAKEFLAGS="", NINODES_TEST_LIMIT="240")
-        self.flags = ["LDFLAGS=-fuse-ld=lld -Wl,--strip-debug"] if shutil.which("ld.lld") else []  # most of the time is linking
+        if shutil.which("ld.lld"):  # most of the time is linking; not as an argument, which would take the Makefile's own away
+            self.env["LDFLAGS"] = os.environ.get("LDFLAGS", "") + " -fuse-ld=lld -Wl,--strip-debug"
         self.times = os.path.join(build, "mutate.seconds")
         self.seconds = {}  # of a test, when it ran last
         if os.path.exists(self.times):
@@ -184,7 +185,7 @@ class Copy:
 
     def make(self, *targets):
         jobs = "-j%d" % (os.cpu_count() or 1)
-        return run(["make", "-s", jobs, *self.flags, *targets], 1800, cwd=self.top, env=self.env)
+        return run(["make", "-s", jobs, *targets], 1800, cwd=self.top, env=self.env)
 
     def learn(self, out):
         found = re.findall(r"^(?:ok|skip|FAIL)\s+(\S+) \((\d+) s\)", out, re.M)

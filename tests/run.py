@@ -3,13 +3,14 @@
 
 usage: run.py BUILD_DIR PROGRAM|SCRIPT...        exit status 1 if any failed
 
+The seconds of a test are those of the clock and, behind them, of processors: its own and of what it waited for.
 A test that exits with 77 was skipped; its output says why. One that passes with parts left out says "part skipped" for
 each. A script that has "alone:" in its first five lines, with the reason, runs when no other does. A test that has not
 ended after a limit failed: it is ended with all it started, and its last words are shown.
-NINODES_TEST_JOBS: how many at a time, the processors at most 4 unless told. NINODES_TEST_LIMIT: seconds for one test,
-600 unless told (3600 in the long form). NINODES_TEST_LONG=1 asks tests for their long form. NINODES_TEST_UNDER: a command
-that programs (not scripts) are run under, with its options. NINODES_TEST_TITLE: the counts are a figure of that name
-(figure.py).
+NINODES_TEST_JOBS: how many at a time, unless told twice as many as processors, at most 4: many wait for another program.
+NINODES_TEST_LIMIT: seconds for one test, 600 unless told (2700 in the long form). NINODES_TEST_LONG=1 asks tests for their
+long form. NINODES_TEST_UNDER: a command that programs (not scripts) are run under, with its options. NINODES_TEST_TITLE: the
+counts are a figure of that name (figure.py).
 """
 import concurrent.futures
 import os
@@ -47,27 +48,31 @@ def tail(text, n=40):
 
 
 def run(test, env, limit):
-    """Exit status, output and seconds; a status of None is a test that did not end."""
+    """Exit status, output, seconds and seconds of processors; a status of None is a test that did not end."""
     with tempfile.TemporaryFile() as log:
         start = time.monotonic()
         under = os.environ.get("NINODES_TEST_UNDER", "").split()
         process = subprocess.Popen(["bash", test] if test.endswith(".sh") else under + [test], stdin=subprocess.DEVNULL,
                                    stdout=log, stderr=subprocess.STDOUT, env=env, start_new_session=True)
         running[process] = (test, log, start)
-        try:
-            status = process.wait(limit)
-        except subprocess.TimeoutExpired:
-            status = None
+        status = None
+        pid, how, used = os.wait4(process.pid, os.WNOHANG)
+        while not pid and time.monotonic() < start + limit:
+            time.sleep(0.02)
+            pid, how, used = os.wait4(process.pid, os.WNOHANG)
         end_group(process)  # what a test left running would load the next ones
-        process.wait()
+        if pid:
+            status = process.returncode = os.waitstatus_to_exitcode(how)
+        else:
+            process.wait()
         del running[process]
         log.seek(0)
-        return status, log.read().decode("utf-8", "replace"), time.monotonic() - start
+        return status, log.read().decode("utf-8", "replace"), time.monotonic() - start, used.ru_utime + used.ru_stime
 
 
-def report(name, status, out, seconds, limit):
+def report(name, status, out, seconds, used, limit):
     what = {0: "ok", 77: "skip"}.get(status, "FAIL")
-    text = "%-4s %s (%.0f s)\n" % (what, name, seconds)
+    text = "%-4s %s (%.0f s, %.0f)\n" % (what, name, seconds, used)
     lines = out.splitlines()
     parts = [line for line in lines if "part skipped" in line] if what == "ok" else []
     if what == "skip":
@@ -93,8 +98,8 @@ def stopped(signum, _frame):
 
 def main():
     build, tests = sys.argv[1], sys.argv[2:]
-    jobs = int(os.environ.get("NINODES_TEST_JOBS") or min(os.cpu_count() or 1, 4))
-    limit = int(os.environ.get("NINODES_TEST_LIMIT") or (3600 if os.environ.get("NINODES_TEST_LONG") else 600))
+    jobs = int(os.environ.get("NINODES_TEST_JOBS") or min(2 * len(os.sched_getaffinity(0)), 4))
+    limit = int(os.environ.get("NINODES_TEST_LIMIT") or (2700 if os.environ.get("NINODES_TEST_LONG") else 600))
     for s in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(s, stopped)
     config = tempfile.mkdtemp()
@@ -108,9 +113,9 @@ def main():
 
     def one(test):
         slot = slots.get()
-        status, out, seconds = run(test, dict(env, NINODES_TEST_SLOT=str(slot)), limit)
+        status, out, seconds, used = run(test, dict(env, NINODES_TEST_SLOT=str(slot)), limit)
         slots.put(slot)
-        return report(test.removeprefix(build + "/"), status, out, seconds, limit)
+        return report(test.removeprefix(build + "/"), status, out, seconds, used, limit)
 
     together = [t for t in tests if not is_alone(t)]
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:

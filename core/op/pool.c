@@ -359,15 +359,15 @@ static nino_status pool_refuse(nino_pool *p, uint64_t bytes, nino_mem_owner owne
         return why->code;
     }
     if (bytes > p->p.max_arena)
-        return nino_fail(err, NINO_ERR_NOMEM, "device memory",
-                         "needs one buffer of %.1f MiB, the device allows %.1f MiB",
-                         (double) bytes / 1048576, (double) p->p.max_arena / 1048576);
+        return nino_fail_kind(err, NINO_ERR_NOMEM, NINO_KIND_BUDGET, "device memory",
+                              "needs one buffer of %.1f MiB, the device allows %.1f MiB",
+                              (double) bytes / 1048576, (double) p->p.max_arena / 1048576);
     if (budget && !in_budget(p, bytes))
-        return nino_fail(err, NINO_ERR_NOMEM, "device memory",
-                         "needs %.1f MiB for %s, free %.1f MiB of a budget of %.1f MiB",
-                         (double) bytes / 1048576, owners[owner],
-                         budget > in_use ? (double) (budget - in_use) / 1048576 : 0.0,
-                         (double) budget / 1048576);
+        return nino_fail_kind(err, NINO_ERR_NOMEM, NINO_KIND_BUDGET, "device memory",
+                              "needs %.1f MiB for %s, free %.1f MiB of a budget of %.1f MiB",
+                              (double) bytes / 1048576, owners[owner],
+                              budget > in_use ? (double) (budget - in_use) / 1048576 : 0.0,
+                              (double) budget / 1048576);
     return nino_fail(err, NINO_ERR_NOMEM, "device memory",
                      "the device refused %.1f MiB for %s, in use %.1f MiB%s%s",
                      (double) bytes / 1048576, owners[owner], (double) in_use / 1048576,

@@ -42,7 +42,9 @@ typedef struct nino_pool_params {
 
 nino_pool *nino_pool_create(const nino_pool_params *p);
 void nino_pool_destroy(nino_pool **p); // frees every arena
-// Errors: NINO_ERR_NOMEM with needed, free and budget in the message.
+// Errors: NINO_ERR_NOMEM with needed, free and budget in the message, of this kind where the device would have to
+// be a larger one: with more of the host's memory it would fail as well.
+#define NINO_KIND_BUDGET "budget"
 nino_status nino_pool_alloc(nino_pool *p, uint64_t bytes, nino_mem_owner owner, nino_block *out,
                             nino_error *err);
 void nino_pool_free(nino_pool *p, nino_block *b); // b->arena becomes 0; NULL memory is fine

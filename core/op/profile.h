@@ -36,7 +36,7 @@ typedef struct nino_profile {
     // 16-bit types as they are, 8-bit floats as f16, the rest as f32. F16, BF16: everything as
     // that.
     nino_dtype weight_type;
-    bool has_winograd;         // F(4,3) for fp32 3x3 stride-1 convolutions where the shape gains
+    bool has_winograd;         // F(4,3), in f32, for 3x3 stride-1 convolutions where it gains
     uint64_t winograd_stripe;  // most bytes of transform workspace
     uint64_t mem_bytes;        // memory the device may use; 0: ask the device
     double peak_f32, peak_f16; // FLOP/s; 0: not known

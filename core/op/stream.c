@@ -36,6 +36,7 @@ nino_stream *nino_stream_create(const nino_stream_params *p, nino_error *err)
     s->cancel = p->cancel;
     s->gate = p->gate;
     s->lend = p->lend && p->lend->n ? p->lend : NULL;
+    s->needs = p->needs;
     s->be->queue = (uint16_t) p->queue;
     nino_stream_set_precision(s, p->precision);
     nino_stream_keep_scores(s, p->keeps_scores);
@@ -168,6 +169,7 @@ nino_dtype nino_stream_act_type(const nino_stream *s)
 nino_backend *nino_stream_backend(nino_stream *s) { return s->be; }
 nino_monitor *nino_stream_monitor(nino_stream *s) { return s->is_quiet ? NULL : s->monitor; }
 const nino_lend *nino_stream_lend(const nino_stream *s) { return s->lend; }
+struct nino_needs *nino_stream_needs(const nino_stream *s) { return s->needs; }
 
 nino_stream *nino_stream_beside(const nino_stream *s, nino_backend *be, int number,
                                 const volatile int *cancel, nino_error *err)
@@ -184,8 +186,6 @@ nino_stream *nino_stream_beside(const nino_stream *s, nino_backend *be, int numb
     if (!b)
         return NULL;
     b->is_quiet = s->is_quiet;
-    b->part = s->part;
-    b->whole = s->whole;
     b->choice = s->choice;
     be->evict = s->choice.evict;
     be->node_turn = be->turn;

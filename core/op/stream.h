@@ -51,8 +51,9 @@ typedef struct nino_stream_params {
     // NULL.
     void (*progress)(void *priv, double flops);
     void *progress_priv;
-    nino_gate *gate;       // passed before every op; may be NULL
-    const nino_lend *lend; // other devices, with which work may be shared; may be NULL
+    nino_gate *gate;          // passed before every op; may be NULL
+    const nino_lend *lend;    // other devices, with which work may be shared; may be NULL
+    struct nino_needs *needs; // of a plan: core/tile/needs.h; may be NULL
     int queue; // of the job's devices this is number ...: 0 its own, whose kernels are on the first track
 } nino_stream_params;
 
@@ -81,11 +82,14 @@ void nino_stream_set_precision(nino_stream *s,
 bool nino_stream_keep_scores(nino_stream *s, bool is_kept);
 // From now on what has `items` in its outermost dimension is a part of a batch of `whole`: kernels are
 // chosen as for the whole, so that each item has the bits that it has there. 0: nothing is a part.
+// whole 1: each item has the bits that it has alone, but where items have so few rows that alone they
+// take kernels for at most NINO_FEW_ROWS.
 void nino_stream_set_part(nino_stream *s, int64_t items, int64_t whole);
 bool nino_stream_keeps_scores(const nino_stream *s);
 nino_backend *nino_stream_backend(nino_stream *s);
-nino_monitor *nino_stream_monitor(nino_stream *s);       // NULL: none, or it is quiet
-const nino_lend *nino_stream_lend(const nino_stream *s); // NULL: there are no other devices
+nino_monitor *nino_stream_monitor(nino_stream *s);          // NULL: none, or it is quiet
+const nino_lend *nino_stream_lend(const nino_stream *s);    // NULL: there are no other devices
+struct nino_needs *nino_stream_needs(const nino_stream *s); // NULL: nothing is kept
 // A stream for device `number` of the same job, on a thread of its own: computes as s does. cancel: its own.
 nino_stream *nino_stream_beside(const nino_stream *s, nino_backend *be, int number,
                                 const volatile int *cancel, nino_error *err);

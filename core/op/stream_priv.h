@@ -10,6 +10,7 @@ struct nino_stream {
     const volatile int *cancel, *outer_cancel;
     nino_gate *gate;                 // may be NULL
     const nino_lend *lend;           // may be NULL
+    struct nino_needs *needs;        // may be NULL
     uint32_t device;                 // as a name of the monitor; 0: not asked for yet
     nino_precision asked, precision; // as set; resolved
     bool keeps_scores;               // see nino_stream_keep_scores()

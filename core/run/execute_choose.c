@@ -11,12 +11,15 @@
 #include "core/base/time.h"
 #include "core/op/device/device.h"
 #include "core/op/plan/plan.h"
+#include "core/op/pool.h"
+#include "core/tile/needs.h"
 
 #define LONG 2 // seconds: from there on it is said what the run was waiting for
 
 typedef struct chooser {
     const run_state *real;
     nino_programs *programs; // filled in by the next walk, which sets it to NULL
+    nino_needs *needs;       // may be NULL
 } chooser;
 
 // The state that the run will start from, with values of its own.
@@ -48,9 +51,11 @@ static nino_status walk_run(void *priv, uint64_t budget, const nino_choice *choi
     if (plan && c->programs)
         nino_plan_set_lister(
             plan, nino_device_program_lister(&device->profile, &device->info, c->programs));
-    const nino_stream_params sp = {
-        .backend = plan, .cancel = x.cancel, .precision = x.precision, .lend = nino_ctx_lend(x.ctx)
-    };
+    const nino_stream_params sp = { .backend = plan,
+                                    .cancel = x.cancel,
+                                    .precision = x.precision,
+                                    .lend = nino_ctx_lend(x.ctx),
+                                    .needs = c->needs };
     c->programs = NULL;
     x.is_plan = true;
     x.profile = NULL;
@@ -69,6 +74,7 @@ static nino_status walk_run(void *priv, uint64_t budget, const nino_choice *choi
     nino_stream_destroy(&x.stream);
     nino_exec_release_nodes(&rs);
     nino_backend_close(&plan);
+    out->is_host = st == NINO_ERR_NOMEM && (!e.kind || strcmp(e.kind, NINO_KIND_BUDGET) != 0);
     if (st && err)
         *err = e;
     return st;
@@ -135,7 +141,7 @@ void nino_exec_choose(run_state *rs, nino_planned *out)
     nino_programs programs = { .n = 0 };
     nino_mem_stat mem;
     nino_pool_stat(device->pool, &mem);
-    chooser c = { rs, &programs };
+    chooser c = { rs, &programs, NULL };
     const nino_walker w = { .walk = walk_run,
                             .priv = &c,
                             .profile = &device->profile,
@@ -151,7 +157,9 @@ void nino_exec_choose(run_state *rs, nino_planned *out)
         tell_choices(x, out);
         return;
     }
+    c.needs = nino_needs_create();
     const nino_status st = nino_planner_choose(&w, mem.budget, out, NULL);
+    nino_needs_destroy(&c.needs);
     if (st == NINO_OK && has_key)
         keep_planned(x->ctx, out, &key);
     const double seconds = (double) (nino_now_ns() - start) * 1e-9;

@@ -220,9 +220,10 @@ nino_status nino_exec_decide(run_state *rs, nino_error *err)
     for (int k = 0; k < g->n_order && st == NINO_OK; k++) {
         const int i = g->order[k];
         node_state *s = &rs->node[i];
-        s->n_out = count_outputs(g->nodes[i].def);
+        const int n_out = count_outputs(g->nodes[i].def);
         s->is_volatile = is_volatile(rs, i);
-        s->out = calloc((size_t) s->n_out + 1, sizeof(*s->out));
+        s->out = calloc((size_t) n_out + 1, sizeof(*s->out));
+        s->n_out = s->out ? n_out : 0; // released by its count
         st = s->out ? execute_decide_make_key(rs, i, false, err)
                     : nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
         if (st)

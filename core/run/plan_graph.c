@@ -8,6 +8,8 @@
 #include "core/op/device/device.h"
 #include "core/op/clocks.h"
 #include "core/op/plan/plan.h"
+#include "core/op/pool.h"
+#include "core/tile/needs.h"
 
 // Tiles of the last decode, from the events that the tile code publishes on a monitor of our own.
 static void find_tiling(const nino_monitor *m, nino_mon_reader *reader, nino_plan *out)
@@ -98,6 +100,7 @@ typedef struct grapher {
     nino_exec *x;
     nino_profile prof;
     const nino_device_info *like; // NULL: it is not here
+    nino_needs *needs;            // may be NULL
     nino_plan *out;               // filled in by the walk; NULL: not wanted
 } grapher;
 
@@ -120,9 +123,11 @@ static nino_status walk_graph(void *priv, uint64_t budget, const nino_choice *ch
     }
     if (w->out)
         nino_plan_set_lister(be, nino_device_program_lister(&w->prof, w->like, &programs));
-    const nino_stream_params sp = {
-        .backend = be, .monitor = m, .precision = x->precision, .lend = nino_ctx_lend(x->ctx)
-    };
+    const nino_stream_params sp = { .backend = be,
+                                    .monitor = m,
+                                    .precision = x->precision,
+                                    .lend = nino_ctx_lend(x->ctx),
+                                    .needs = w->needs };
     x->choice = choice;
     x->found = found->node;
     if (!(x->stream = nino_stream_create(&sp, &e)))
@@ -154,6 +159,7 @@ end:
     nino_mon_reader_destroy(&reader);
     nino_monitor_destroy(&m);
     nino_programs_release(&programs);
+    found->is_host = st == NINO_ERR_NOMEM && (!e.kind || strcmp(e.kind, NINO_KIND_BUDGET) != 0);
     if (st && err)
         *err = e;
     return st;
@@ -237,7 +243,7 @@ nino_scheme *nino_scheme_create(nino_ctx *ctx, nino_graph *g, const char *profil
     settings->o.no_files = true; // a plan writes nothing, wherever it could
     nino_ctx_enter(ctx, NULL, settings);
     nino_exec x = { .ctx = ctx, .is_plan = true };
-    grapher w = { .x = &x };
+    grapher w = { .x = &x, .needs = nino_needs_create() };
     x.precision = nino_precision_of(settings->o.precision);
     x.switched = nino_options_switched(&settings->o);
     nino_ctx_renew_load_rate(ctx, settings->o.models ? settings->o.models[0] : NULL);
@@ -260,6 +266,7 @@ nino_scheme *nino_scheme_create(nino_ctx *ctx, nino_graph *g, const char *profil
     w.like = own_device ? &nino_ctx_backend(ctx)->info : NULL;
     st = fit_graph(f, &w, &e);
 end:
+    nino_needs_destroy(&w.needs);
     nino_graph_destroy(&x.g);
     nino_ctx_leave(ctx);
     nino_settings_destroy(&settings);

@@ -1,6 +1,6 @@
 // The planner: a bounded search over what the ops of a graph's nodes leave to choose. It begins with
 // what they do by themselves, changes one thing at a time while the predicted time of the whole run
-// falls, and takes the way that loses less where two take the same.
+// falls, and takes what changes the result only where that buys enough or where nothing else fits.
 #include "core/run/planner.h"
 
 #include <math.h>
@@ -15,7 +15,8 @@
 #define SAME 1e-3                         // times that differ by less are the same
 #define WORTH 0.01                        // what needs more memory must gain that much
 #define LEAST_TILE 64                     // pixels
-#define STEPS 8                           // of an octave of budgets
+#define STEPS 16                          // of an octave of budgets
+#define HOPELESS 1.1                      // times as long as the best, an octave below it
 #define TENTH ((uint64_t) (1 << 20) / 10) // of a mebibyte
 
 typedef enum knob { TILE, EXACT, SPEND, ROWS, IMAGES, CHUNK, EVICT, NARROW, KNOBS } knob;
@@ -104,9 +105,11 @@ typedef struct search {
     uint64_t budget;
     int walks; // within this budget
     nino_planned *p;
-    nino_choice *trial;
+    nino_choice *trial, *plain; // plain: as the ops themselves do
     nino_outcome out;
     bool may_narrow; // 16-bit storage, where tiles would be the other way
+    bool is_out;     // of the host's memory: what is searched for cannot be found
+    double bound;    // no way is cheaper, as charged; 0: not known yet
     walked seen;     // no walk is made twice: sweeps come back to where they were
 } search;
 
@@ -121,6 +124,22 @@ double nino_planner_cost(const nino_profile *p, const nino_outcome *o)
     return s + (double) o->load_bytes / nino_planner_load_rate(p);
 }
 
+double nino_planner_charged(int n_nodes, double seconds, const nino_outcome *o)
+{
+    bool is_tiled = false, is_narrow = false;
+    for (int i = 0; i < n_nodes; i++) {
+        is_tiled |= o->node[i].taken.is_tiled;
+        is_narrow |= o->node[i].taken.is_narrow;
+    }
+    return seconds / pow(1 - NINO_PLAN_LOSS_GAIN, is_tiled ? 2 : is_narrow);
+}
+
+// As charged.
+static double charge(const search *s, const nino_outcome *o)
+{
+    return nino_planner_charged(s->w->n_nodes, nino_planner_cost(s->w->profile, o), o);
+}
+
 static void take_outcome(search *s) { copy_outcome(&s->p->best, &s->out, s->w->n_nodes); }
 
 // err: may be NULL; else the walk is made, for what it says.
@@ -129,6 +148,8 @@ static nino_status walk(search *s, uint64_t budget, const nino_choice *choice, n
     const int n = s->w->n_nodes;
     nino_status st;
     s->walks++;
+    if (s->is_out)
+        return NINO_ERR_NOMEM;
     if (!err && walked_find(&s->seen, n, budget, choice, &s->out, &st))
         return st;
     nino_node_plan *node = s->out.node;
@@ -136,6 +157,7 @@ static nino_status walk(search *s, uint64_t budget, const nino_choice *choice, n
     s->out = (nino_outcome){ .node = node };
     s->p->walks++;
     st = s->w->walk(s->w->priv, budget, choice, &s->out, err);
+    s->is_out = st == NINO_ERR_NOMEM && s->out.is_host;
     walked_add(&s->seen, n, budget, choice, &s->out, st);
     return st;
 }
@@ -197,33 +219,25 @@ static bool candidate(const nino_node_plan *n, knob k, int i, nino_choice *c)
 static void keep_trial(search *s)
 {
     s->p->cost = nino_planner_cost(s->w->profile, &s->out);
+    s->p->fits = true;
     take_outcome(s);
     memcpy(s->p->choice, s->trial, (size_t) s->w->n_nodes * sizeof(*s->trial));
 }
 
-// Walks the trial; it becomes the best if it is faster, or loses less in the same time.
+// Walks the trial; it becomes the best if it is cheaper, or loses less at the same price.
 static bool try_it(search *s, double worth)
 {
     nino_planned *p = s->p;
     if (s->walks >= NINO_PLAN_WALKS || walk(s, s->budget, s->trial, NULL))
         return false;
-    const double cost = nino_planner_cost(s->w->profile, &s->out);
-    const bool is_faster = cost < p->cost * (1 - worth);
-    const bool is_same = cost <= p->cost * (1 + SAME);
-    if (!is_faster && !(is_same && nino_planner_loss_of(s->w->n_nodes, &s->out) <
-                                       nino_planner_loss_of(s->w->n_nodes, &p->best)))
+    const double now = charge(s, &s->out), before = p->fits ? charge(s, &p->best) : INFINITY;
+    const bool is_cheaper = now < before * (1 - worth);
+    const bool is_same = now <= before * (1 + SAME);
+    if (!is_cheaper && !(is_same && nino_planner_loss_of(s->w->n_nodes, &s->out) <
+                                        nino_planner_loss_of(s->w->n_nodes, &p->best)))
         return false;
     keep_trial(s);
     return true;
-}
-
-// The same, whatever it takes, if only it loses less.
-static void try_lossless(search *s)
-{
-    const int before = nino_planner_loss_of(s->w->n_nodes, &s->p->best);
-    if (s->walks < NINO_PLAN_WALKS && !walk(s, s->budget, s->trial, NULL) &&
-        nino_planner_loss_of(s->w->n_nodes, &s->out) < before)
-        keep_trial(s);
 }
 
 // All values of one knob; those that need more memory step by step are given up with the first that
@@ -278,7 +292,8 @@ static void narrow_where_it_acts(search *s)
         keep_trial(s);
 }
 
-// Where nothing fits: the least, then back to what it was where that fits after all.
+// Where nothing fits: the least, then back to what it was where that fits after all and 16 bits do not
+// buy enough.
 static bool try_lean(search *s)
 {
     bool fits = false;
@@ -289,12 +304,20 @@ static bool try_lean(search *s)
     if (!fits)
         return false;
     narrow_where_it_acts(s);
+    for (int way = 0; way < 2; way++) { // all in 32 bits: a few at a time need not be worth it
+        for (int i = 0; i < s->w->n_nodes; i++) {
+            s->trial[i] = s->p->choice[i];
+            s->trial[i].is_narrow = false;
+            s->trial[i].is_exact |= way;
+        }
+        try_it(s, SAME);
+    }
     for (int i = 0; i < s->w->n_nodes; i++) {
         if (!s->p->choice[i].is_narrow)
             continue;
         memcpy(s->trial, s->p->choice, (size_t) s->w->n_nodes * sizeof(*s->trial));
         s->trial[i].is_narrow = false;
-        try_lossless(s);
+        try_it(s, SAME);
     }
     return true;
 }
@@ -333,11 +356,11 @@ static nino_status search_budget(search *s, nino_error *err)
     const nino_status st = walk(s, s->budget, p->choice, err);
     if (st == NINO_OK) {
         p->cost = p->plain_cost = nino_planner_cost(s->w->profile, &s->out);
+        p->fits = true;
         take_outcome(s);
     } else if (st != NINO_ERR_NOMEM || !s->budget || !try_lean(s)) {
         return st;
     }
-    p->fits = true;
     p->budget = s->budget;
     p->is_pressed = s->budget && is_pressed(s);
     for (int i = 0; i < 3 && sweep(s); i++) {
@@ -345,20 +368,23 @@ static nino_status search_budget(search *s, nino_error *err)
     return NINO_OK;
 }
 
-static bool is_better(int n_nodes, const nino_planned *a, const nino_planned *b)
+static bool is_better(const search *s, const nino_planned *a, const nino_planned *b)
 {
     if (!a->fits || !b->fits)
         return a->fits;
-    return a->cost < b->cost * (1 - SAME) ||
-           (a->cost <= b->cost * (1 + SAME) &&
-            nino_planner_loss_of(n_nodes, &a->best) < nino_planner_loss_of(n_nodes, &b->best));
+    const int n = s->w->n_nodes;
+    const double one = charge(s, &a->best), other = charge(s, &b->best);
+    return one < other * (1 - SAME) ||
+           (one <= other * (1 + SAME) &&
+            nino_planner_loss_of(n, &a->best) < nino_planner_loss_of(n, &b->best));
 }
 
-// Steps of an octave; the same for every budget, so that budgets close to each other find the same.
+// Steps of an octave; the same for every budget, so that a larger one finds all that a smaller one does.
+static uint64_t step_at(double at) { return (uint64_t) exp2(at / STEPS); }
+
 static uint64_t step_below(uint64_t budget, int i)
 {
-    const double at = floor(log2((double) budget) * STEPS) - i;
-    return (uint64_t) exp2(at / STEPS);
+    return step_at(floor(log2((double) budget) * STEPS) - i);
 }
 
 // What was found for it, all but the number of walks.
@@ -376,36 +402,103 @@ static void copy_planned(nino_planned *to, const nino_planned *from)
     to->fits = to->is_pressed = true;
 }
 
-// A whole search within s->budget; it becomes the best if it is better.
-static bool search_as_well(search *s, nino_planned *best)
+// A whole search within s->budget; it becomes the best if it is better. What it costs as charged; INFINITY:
+// nothing fits. *peak: memory that it needs; may be NULL.
+static double search_as_well(search *s, nino_planned *best, uint64_t *peak)
 {
     nino_planned p;
-    if (!planned_init(&p, s->w->n_nodes))
-        return false;
+    if (s->is_out || !planned_init(&p, s->w->n_nodes)) {
+        s->is_out = true;
+        return INFINITY;
+    }
     s->p = &p;
     const bool fits = search_budget(s, NULL) == NINO_OK;
+    const double cost = fits ? charge(s, &p.best) : INFINITY;
     s->p = best;
     best->walks += p.walks;
-    if (fits && is_better(s->w->n_nodes, &p, best))
+    if (fits && peak)
+        *peak = p.best.peak;
+    if (fits && is_better(s, &p, best))
         copy_planned(best, &p);
     nino_planned_release(&p);
-    return fits;
+    return cost;
 }
 
-// Budgets down to a half of this one, of which a run could keep to as well. False: some of them are
-// too small.
-static bool search_below(search *s)
+// What no way costs less than, as charged: all memory there is, in 16 bits where that may be chosen.
+static double find_bound(search *s)
+{
+    nino_planned *best = s->p, p;
+    const uint64_t budget = s->budget;
+    const size_t n = (size_t) s->w->n_nodes;
+    double bound = INFINITY;
+    if (!planned_init(&p, s->w->n_nodes))
+        return 0;
+    s->p = &p;
+    s->budget = 0;
+    if (search_budget(s, NULL) == NINO_OK)
+        bound = charge(s, &p.best);
+    memcpy(s->trial, p.choice, n * sizeof(*s->trial));
+    for (size_t i = 0; i < n; i++)
+        s->trial[i].is_narrow = s->may_narrow;
+    if (s->may_narrow && !walk(s, 0, s->trial, NULL))
+        bound = fmin(bound, nino_planner_cost(s->w->profile, &s->out) / (1 - NINO_PLAN_LOSS_GAIN));
+    s->p = best;
+    s->budget = budget;
+    best->walks += p.walks;
+    nino_planned_release(&p);
+    return isfinite(bound) ? bound : 0;
+}
+
+// Whether what was found is as good as anything could be.
+static bool is_at_bound(const search *s) { return charge(s, &s->p->best) <= s->bound * (1 + SAME); }
+
+static const walk_made *find_plain(const search *s, uint64_t budget)
+{
+    const size_t n = (size_t) s->w->n_nodes;
+    for (size_t i = s->seen.n; i-- > 0;)
+        if (s->seen.list[i].budget == budget &&
+            are_equal(s->seen.list[i].choice, s->plain, (int) n))
+            return &s->seen.list[i];
+    return NULL;
+}
+
+// Without a choice the ops do within s->budget what they do within that one.
+static bool is_as_above(search *s, uint64_t above)
+{
+    (void) walk(s, s->budget, s->plain, NULL);
+    const walk_made *a = find_plain(s, above), *b = find_plain(s, s->budget);
+    return a && b && a->st == b->st &&
+           (a->st ||
+            (fabs(a->out.seconds - b->out.seconds) <= 0 &&
+             !memcmp(a->out.node, b->out.node, (size_t) s->w->n_nodes * sizeof(*a->out.node))));
+}
+
+// Budgets at and below this one, to which a run could keep as well, down to where nothing is to be gained. How many
+// steps below it one is too small; -1: none was. A step is passed over at which the ops do by themselves what they do
+// at the one above, if what was found for that needs no more memory than this: the same would be found again.
+static int search_below(search *s)
 {
     nino_planned *best = s->p;
     const uint64_t budget = s->budget;
-    bool fits = true;
-    for (int i = 0; i < STEPS; i++) {
-        s->budget = step_below(budget, i);
-        if (s->budget <= budget && !search_as_well(s, best))
-            fits = false;
+    const double at = floor(log2((double) budget) * STEPS);
+    double least = INFINITY;
+    double now = INFINITY;
+    uint64_t peak = 0;
+    for (int i = 0, last = 0;; i++) {
+        s->budget = step_at(at - i);
+        if (i == 0 || peak > s->budget || !is_as_above(s, step_at(at - i + 1)))
+            now = search_as_well(s, best, &peak);
+        s->budget = budget;
+        if (!isfinite(now))
+            return i;
+        if (now < least * (1 - SAME))
+            last = i;
+        least = fmin(least, now);
+        if (is_at_bound(s))
+            return -1;
+        if (i - last >= STEPS && now > least * HOPELESS)
+            return -1;
     }
-    s->budget = budget;
-    return fits;
 }
 
 // ---- the least budget --------------------------------------------------------------------------
@@ -459,8 +552,9 @@ static uint64_t search_least(search *s, char *node, size_t size)
 
 // ---- all of it ---------------------------------------------------------------------------------
 
-// Near the least budget: it is a step as well; below it, it is what is missing.
-static void search_least_as_well(search *s)
+// Near the least budget: it is a step as well, and so are those above it, of which one, `from` steps below this
+// budget, is too small; below it, it is what is missing.
+static void search_least_as_well(search *s, int from)
 {
     nino_planned *p = s->p;
     const uint64_t budget = s->budget;
@@ -469,19 +563,23 @@ static void search_least_as_well(search *s)
         p->least = (least + TENTH - 1) / TENTH * TENTH; // as it is printed
     } else if (least) {
         s->budget = least;
-        search_as_well(s, p);
+        search_as_well(s, p, NULL);
+        for (int i = from + 1; step_below(budget, i) > least; i++) {
+            s->budget = step_below(budget, i);
+            search_as_well(s, p, NULL);
+        }
         s->budget = budget;
     }
 }
 
-// Where the budget makes no difference, what there is to choose beside. Else within it and within the
-// steps below it: a run never takes longer than with what a step below has.
+// Where the budget makes no difference, what there is to choose beside. Else within the steps at and below it: more
+// memory never costs more, as charged.
 static nino_status search_all(search *s, nino_error *err)
 {
     nino_planned *p = s->p;
     const nino_status st = walk(s, s->budget, p->choice, &p->err);
     double plain = INFINITY;
-    if (st && (st != NINO_ERR_NOMEM || !s->budget)) {
+    if (st && (st != NINO_ERR_NOMEM || !s->budget || s->is_out)) {
         if (err)
             *err = p->err;
         return st;
@@ -494,13 +592,21 @@ static nino_status search_all(search *s, nino_error *err)
     if (st == NINO_OK && !p->is_pressed) {
         p->fits = true;
         p->budget = s->budget;
-        sweep(s);
-        return NINO_OK;
+        for (int i = 0; i < 3 && sweep(s); i++) {
+        }
+        if (!s->budget || p->walks == 1) // without a limit; nothing to choose
+            return NINO_OK;
     }
-    if (st == NINO_OK)
-        search_as_well(s, p);
-    if (!search_below(s))
-        search_least_as_well(s);
+    s->bound = find_bound(s);
+    if (p->fits && is_at_bound(s))
+        return NINO_OK;
+    const int small = search_below(s);
+    if (small >= 0)
+        search_least_as_well(s, small);
+    if (!p->fits && st == NINO_OK) // it is the least itself
+        search_as_well(s, p, NULL);
+    if (s->is_out)
+        return nino_fail(err, NINO_ERR_NOMEM, "plan", "out of memory");
     p->plain_cost = isfinite(plain) ? plain : p->cost;
     if (p->fits && walk(s, 0, p->choice, NULL) == NINO_OK)
         p->free_cost = nino_planner_cost(s->w->profile, &s->out);
@@ -515,13 +621,15 @@ nino_status nino_planner_choose(const nino_walker *w, uint64_t budget, nino_plan
     const size_t n = (size_t) w->n_nodes + 1;
     search s = { .w = w, .budget = budget, .p = out, .may_narrow = w->may_narrow };
     s.trial = calloc(n, sizeof(*s.trial));
+    s.plain = calloc(n, sizeof(*s.plain));
     s.out.node = calloc(n, sizeof(*s.out.node));
     nino_status st = NINO_ERR_NOMEM;
-    if (planned_init(out, w->n_nodes) && s.trial && s.out.node)
+    if (planned_init(out, w->n_nodes) && s.trial && s.plain && s.out.node)
         st = search_all(&s, err);
     else
         nino_fail(err, st, "plan", "out of memory");
     free(s.trial);
+    free(s.plain);
     free(s.out.node);
     walked_release(&s.seen);
     if (st)

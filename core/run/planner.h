@@ -15,6 +15,7 @@ typedef struct nino_outcome {
     double flops, seconds; // predicted, without bringing weights in
     uint64_t load_bytes;   // of weights that come in
     uint64_t peak;
+    bool is_host;         // of NINO_ERR_NOMEM: it is the host's memory that was too little
     nino_node_plan *node; // of each node of the graph
 } nino_outcome;
 
@@ -30,6 +31,9 @@ typedef struct nino_walker {
 } nino_walker;
 
 enum { NINO_PLAN_WALKS = 32 }; // most ways that are tried within one budget
+// The part of a run's predicted time that 16-bit storage must save where it fits without; tiles with seams, as much
+// again. Predictions are off by that much, and nobody would give quality for less.
+#define NINO_PLAN_LOSS_GAIN 0.05
 
 typedef struct nino_planned {
     nino_choice *choice; // of each node; NULL: nothing was chosen
@@ -52,9 +56,11 @@ typedef struct nino_planned {
 double nino_planner_load_rate(const nino_profile *p);
 // Seconds of an outcome: what the profile predicts, and weights at that rate.
 double nino_planner_cost(const nino_profile *p, const nino_outcome *o);
-// Within the budget, and within fixed steps of up to a half of it: memory that comes in pieces is not
-// always better for more of it, and a run should not take longer than one with less.
-// NINO_OK also where nothing fits (out->fits); else what no budget would cure. `out` is released.
+// The same with what its losses must have saved; of two ways the one is taken of which this is less.
+double nino_planner_charged(int n_nodes, double seconds, const nino_outcome *o);
+// Within fixed steps at and below the budget: memory that comes in pieces is not always better for more of it, and a
+// run should not take longer than one with less. NINO_OK also where nothing fits (out->fits); else what no budget
+// would cure, or that the host has no memory to search. `out` is released then.
 nino_status nino_planner_choose(const nino_walker *w, uint64_t budget, nino_planned *out,
                                 nino_error *err);
 void nino_planned_release(nino_planned *p);

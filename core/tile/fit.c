@@ -5,6 +5,7 @@
 #include "core/base/vars.h"
 #include "core/op/backend.h"
 #include "core/op/pool.h"
+#include "core/tile/needs.h"
 
 #include <stdlib.h>
 
@@ -45,7 +46,7 @@ static void run_once(nino_stream *s, const void *priv)
             k->all_h ? nino_zeros(s, NINO_SHAPE(k->all_h * u, k->all_w * u, c + 1), NINO_F32)
                      : NULL;
         nino_tensor *t = input(s, k, k->n);
-        t = k->is_decode ? v->decode(s, v, t) : v->encode(s, v, t);
+        t = k->is_decode ? nino_vae_decode(s, v, t) : nino_vae_encode(s, v, t);
         nino_unref(canvas ? nino_blend_div(s, nino_blend(s, canvas, t, 0, 0, 0, 0, 0)) : t);
     } else if (!v->decode_next) {
         nino_unref(v->decode_clip(s, v, input(s, k, k->n)));
@@ -78,8 +79,8 @@ void nino_tidy_after(nino_stream *s, int64_t i)
 }
 
 // gather: bytes that the arena of activations has from the start; 0: it grows.
-static nino_status need_walk(nino_stream *s, nino_need_walk run, const void *priv, uint64_t limit,
-                             uint64_t gather, nino_vae_need *out, nino_error *err)
+static nino_status need_dry(nino_stream *s, nino_need_walk run, const void *priv, uint64_t limit,
+                            uint64_t gather, nino_vae_need *out, nino_error *err)
 {
     nino_backend *be = nino_stream_backend(s);
     nino_stream *dry = NULL;
@@ -117,6 +118,50 @@ static nino_status need_walk(nino_stream *s, nino_need_walk run, const void *pri
 end:
     nino_stream_destroy(&dry);
     nino_backend_close(&plan);
+    return st;
+}
+
+// All that a VAE's walk depends on beside the device, which is the same as long as needs are kept. False: no
+// memory, or who made the VAE is not known.
+static bool need_key(nino_stream *s, const walk *k, uint64_t limit, uint64_t gather, nino_hash *out)
+{
+    const nino_vae *v = k->v;
+    const uint64_t with[] = { limit,
+                              gather,
+                              nino_stream_precision(s),
+                              nino_stream_keeps_scores(s),
+                              nino_stream_backend(s)->evict,
+                              nino_stream_backend(s)->profile.switched,
+                              v->kind,
+                              v->weight_bytes,
+                              (uint64_t) v->channels,
+                              v->has_encoder * 2u + v->has_decoder };
+    const int64_t of[] = { k->is_decode, k->is_clip, k->n,     k->pieces,     k->all,          k->h,
+                           k->w,         k->all_h,   k->all_w, k->bands.rows, k->bands.on_host };
+    nino_hasher *h = v->identity.lo || v->identity.hi ? nino_hasher_create() : NULL;
+    if (!h)
+        return false;
+    nino_hasher_add(h, &v->identity, sizeof(v->identity));
+    nino_hasher_add(h, with, sizeof(with));
+    nino_hasher_add(h, of, sizeof(of));
+    *out = nino_hasher_finish(&h);
+    return true;
+}
+
+// As need_dry(), but of a VAE only once in a plan's walks.
+static nino_status need_walk(nino_stream *s, nino_need_walk run, const void *priv, uint64_t limit,
+                             uint64_t gather, nino_vae_need *out, nino_error *err)
+{
+    nino_needs *needs = run == run_once ? nino_stream_needs(s) : NULL;
+    nino_status st;
+    nino_hash key;
+    if (!needs || !need_key(s, priv, limit, gather, &key))
+        return need_dry(s, run, priv, limit, gather, out, err);
+    if (nino_needs_find(needs, &key, &st, out) && (st == NINO_OK || !err))
+        return st;
+    st = need_dry(s, run, priv, limit, gather, out, err);
+    if (st == NINO_OK || st == NINO_ERR_NOMEM)
+        nino_needs_add(needs, &key, st, out);
     return st;
 }
 

@@ -49,6 +49,9 @@ struct _NinoWindow {
     // window_layout.c
     gboolean had_results; // of this session; or the user opened or closed their drawer
 
+    // window_palette.c
+    GtkWidget *palette; // NULL: closed
+
     // window_file.c
     guint autosave_timer;
     gboolean closes; // the window goes when the last question is answered

@@ -1,6 +1,6 @@
 // Allocations of the library fail in whole workflows, threads and mappings as well, once or from
 // there on: the run is done with the same bits or ends with a clean error, nothing is kept, and the
-// next run has the same bits.
+// next run has the same bits. An argument names the one workflow to try.
 #include "tests/fault/flows.h"
 #include "tests/oom.h"
 
@@ -71,7 +71,7 @@ static void sweep(int flow, const char *device, int points)
     fflush(stdout);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const char *text = getenv("NINODES_TEST_LONG");
     const bool is_long = text && *text;
@@ -84,7 +84,8 @@ int main(void)
     const char *device = nino_devices(&one, 1) && strcmp(one.selector, "ref") != 0 ? "cl" : "ref";
     oom.wide = 1;
     for (int i = 0; i < (is_long ? FLOWS : 1); i++)
-        sweep(i, device, is_long ? 400 : 10);
+        if (argc < 2 || !strcmp(argv[1], flow_names[i]))
+            sweep(i, device, !is_long ? 10 : i ? 160 : 400);
     now[0] = 0;
     figure_add("allocations that fail in whole workflows", "each clean, none kept", true,
                "%ld: %ld times the same bits, %ld times a clean error", n_same + n_refused, n_same,

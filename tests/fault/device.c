@@ -1,7 +1,8 @@
 // Every kind of OpenCL call fails in whole workflows, once, for good, or after it was taken; memory
 // is short when a buffer is made or first used; buffers are full of NaNs and fenced. Each run ends
 // with the bits of a run without faults or with an error that names the node and what failed,
-// leaves no object of OpenCL, no descriptor and no thread, and the next run has the same bits.
+// leaves no object of OpenCL, no descriptor and no thread, and the next run has the same bits. An
+// argument names the one workflow to try.
 #include "tests/fault/flows.h"
 #include "tests/fault/tool/cl_layer.h"
 
@@ -17,6 +18,7 @@
 
 static cl_fault *fault_now;
 static bool is_long;
+static int n_points, n_memory; // how many places of each call, and limits of memory, are tried
 static nino_error err;
 static char now[300]; // what is being tried, said when a check fails
 static int n_fenced;
@@ -172,9 +174,8 @@ static long calls_of(const char *call)
 // One call in one way at several places of the run.
 static void sweep_call(const flow_case *c, const char *call, int way, long all)
 {
-    const int points = is_long ? 9 : 1;
-    for (int i = 0; i < points && i < all; i++) {
-        const long at = is_long ? point(i, points, all) : 1 + all / 2;
+    for (int i = 0; i < n_points && i < all; i++) {
+        const long at = is_long ? point(i, n_points, all) : 1 + all / 2;
         snprintf(now, sizeof(now), "%s: %s number %ld of %ld fails %s", flow_names[c->flow], call,
                  at, all, ways[way].name);
         set_fault(ways[way].kind, at, ways[way].code, call);
@@ -203,7 +204,6 @@ static void sweep_calls(const flow_case *c)
 // Less and less memory than a run takes, noticed when a buffer is made or when it is used.
 static void sweep_memory(const flow_case *c)
 {
-    const int steps = is_long ? 20 : 1;
     long long most = 0;
     err = (nino_error){ 0 };
     nino_ctx *ctx = flows_open("cl", 0, &err);
@@ -214,12 +214,12 @@ static void sweep_memory(const flow_case *c)
     nino_graph_destroy(&g);
     nino_ctx_destroy(&ctx);
     for (int lazy = 0; lazy < 2; lazy++)
-        for (int i = 0; i < steps; i++) {
+        for (int i = 0; i < n_memory; i++) {
             snprintf(now, sizeof(now), "%s: memory for %lld of %lld bytes, %s", flow_names[c->flow],
-                     most * (i + 1) / (steps + 1), most, lazy ? "when used" : "when made");
+                     most * (i + 1) / (n_memory + 1), most, lazy ? "when used" : "when made");
             set_fault(CL_FAULT_NONE, 0, 0, "");
             atomic_store(&fault_now->is_lazy, lazy);
-            atomic_store(&fault_now->limit, most * (i + 1) / (steps + 1));
+            atomic_store(&fault_now->limit, most * (i + 1) / (n_memory + 1));
             run_case(c, 0);
         }
     atomic_store(&fault_now->is_lazy, 0);
@@ -263,6 +263,9 @@ static void sweep(int flow)
 {
     flow_case c = { .flow = flow };
     const long same = n_same, refused = n_refused;
+    // The first workflow densely: the others make the same calls in other places.
+    n_points = !is_long ? 1 : flow ? 3 : 9;
+    n_memory = !is_long ? 1 : flow ? 6 : 20;
     set_fault(CL_FAULT_NONE, 0, 0, "");
     snprintf(now, sizeof(now), "%s without faults", flow_names[flow]);
     result r = run_case(&c, 0); // starts what stays for good: threads of PoCL
@@ -308,7 +311,8 @@ int main(int argc, char **argv)
         return run_fenced(argv);
     flows_prepare();
     for (int i = 0; i < (is_long ? FLOWS : 1); i++)
-        sweep(i);
+        if (argc < 2 || !strcmp(argv[1], flow_names[i]))
+            sweep(i);
     now[0] = 0;
     figure_add("OpenCL calls that fail in whole workflows", "each clean, none wrong", true,
                "%ld faults: %ld times the same bits, %ld times a clean error", n_same + n_refused,

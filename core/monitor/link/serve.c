@@ -194,7 +194,7 @@ static bool serve_flush(viewer *v)
         const ssize_t k =
             send(v->fd, v->out.data + v->sent, v->out.len - v->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (k < 0)
-            return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+            return errno == EAGAIN; // a call that does not wait is not interrupted
         v->sent += (size_t) k;
         v->took_ns = nino_now_ns();
     }
@@ -268,7 +268,7 @@ static bool hear(nino_server *s, viewer *v)
     char chunk[IN_A_TURN];
     const ssize_t k = recv(v->fd, chunk, sizeof(chunk), MSG_DONTWAIT);
     if (k <= 0)
-        return k < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR);
+        return k < 0 && errno == EAGAIN;
     nino_buf_add(&v->in, chunk, (size_t) k);
     if (v->in.failed || !serve_take_frames(s, v))
         return false;
@@ -386,12 +386,10 @@ static void *link_serve(void *arg)
                 (struct pollfd){ s->v[i].fd,
                                  POLLIN | (s->v[i].sent < s->v[i].out.len ? POLLOUT : 0), 0 };
         const int n = s->n;
-        if (poll(p, (nfds_t) n + 2, n ? TICK_MS : TOTALS_MS) < 0 && errno != EINTR)
-            break;
+        (void) poll(p, (nfds_t) n + 2, n ? TICK_MS : TOTALS_MS); // failed: nothing has come
         if (p[0].revents) { // the state has changed, or it is the end
-            uint64_t count;
-            if (read(s->wake_fd, &count, sizeof(count)) < 0 && errno != EAGAIN && errno != EINTR)
-                break;
+            eventfd_t count;
+            (void) eventfd_read(s->wake_fd, &count);
         }
         if (atomic_load(&s->is_stopping))
             break;
@@ -490,19 +488,12 @@ nino_server *nino_server_start(nino_monitor *m, const char *title, const nino_se
     return NULL;
 }
 
-static void serve_wake(nino_server *s)
-{
-    const uint64_t one = 1;
-    while (write(s->wake_fd, &one, sizeof(one)) < 0 && errno == EINTR)
-        continue;
-}
-
 void nino_server_changed(nino_server *s)
 {
     if (!s)
         return;
     atomic_fetch_add(&s->state_version, 1);
-    serve_wake(s);
+    (void) eventfd_write(s->wake_fd, 1);
 }
 
 uint64_t nino_server_version(const nino_server *s)
@@ -516,7 +507,7 @@ void nino_server_stop(nino_server **server)
     if (!s)
         return;
     atomic_store(&s->is_stopping, 1);
-    serve_wake(s);
+    (void) eventfd_write(s->wake_fd, 1);
     pthread_join(s->thread, NULL);
     unlink(s->path);
     close(s->listen_fd);

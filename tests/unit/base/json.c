@@ -370,6 +370,20 @@ static void check_array(const char *text, int at, const char *json, const char *
     check_change(doc, st, text, expect);
 }
 
+// What is the whole document, or was put into it without having been read from it, is not taken out.
+static void test_no_element(void)
+{
+    nino_json_doc *doc = parse_ok("{\"a\": [1, 2]}");
+    nino_json *a = (nino_json *) nino_json_get(doc->root, "a");
+    CHECK(nino_json_remove(doc, doc->root, &err) == NINO_ERR_ARG);
+    CHECK(strstr(err.msg, "not an element"));
+    nino_json own = *a->child;
+    own.src_end = 0;
+    CHECK(nino_json_remove(doc, &own, &err) == NINO_ERR_ARG);
+    CHECK(a->count == 2);
+    nino_json_doc_destroy(&doc);
+}
+
 static void test_arrays(void)
 {
     check_array("{\"a\": [1, [2], 3], \"b\": 4}", 1, "{\"x\": [5]}",
@@ -475,6 +489,7 @@ int main(void)
     test_many_keys();
     test_set();
     test_arrays();
+    test_no_element();
     const char *assets = test_assets();
     CHECK(round_trip_folder("data", "workflows") >= 20);
     if (assets) {

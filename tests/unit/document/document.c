@@ -413,6 +413,82 @@ static void test_form(void)
     OK(nino_document_set_form_inputs(d, in, 1, true, &err));
     CHECK(strstr(text_of(d), "[[1, \"x\", {\"mine\": 2}]], \"outputs\": [3]"));
     nino_document_destroy(&d);
+    // entries that name nothing are passed over, of others no more are given than there is room for
+    d = load("{\"nodes\": [], \"links\": [], \"extra\": {\"linearData\": {\"inputs\": [[1], "
+             "\"z\", [null, \"x\"], [2, \"y\", {\"mine\": 2}], [2, \"other\"], [3, \"y\"]]}}}");
+    in[0] = (nino_doc_form_input){ 0 };
+    CHECK(nino_document_form_inputs(d, in, 1) == 3 && !nino_document_opens_form(d));
+    CHECK_STR(in[0].node, "2");
+    CHECK_STR(in[0].widget, "y");
+    in[0] = (nino_doc_form_input){ "3", "y" };
+    in[1] = (nino_doc_form_input){ "2", "y" };
+    OK(nino_document_set_form_inputs(d, in, 2, false, &err));
+    CHECK(strstr(text_of(d), "[[3, \"y\"], [2, \"y\", {\"mine\": 2}]]"));
+    CHECK(!strstr(text_of(d), "linearMode")); // it did not say, and need not
+    nino_document_destroy(&d);
+}
+
+// ---- what is not there -------------------------------------------------------------------------
+
+static const char levels[] =
+    "{\"nodes\": [{\"id\": 9, \"type\": \"S\"}, {\"id\": 8, \"type\": \"EmptyLatentImage\", "
+    "\"widgets_values\": [64, 64, 1]}], \"links\": [], \"definitions\": {\"subgraphs\": [{\"id\": "
+    "\"S\", \"name\": \"Part\", \"inputNode\": {\"id\": -10}, \"outputNode\": {\"id\": -20}, "
+    "\"inputs\": [], \"outputs\": [], \"nodes\": [{\"id\": 1, \"type\": \"EmptyLatentImage\", "
+    "\"widgets_values\": [64, 64, 1]}], \"links\": []}]}}";
+
+static void test_levels(void)
+{
+    nino_document *d = load(levels);
+    CHECK(!nino_document_level_id(d, -1) && !nino_document_level_name(d, -1));
+    CHECK(!nino_document_level_id(d, 0) && !nino_document_level_name(d, 0));
+    CHECK(nino_document_enter(d, "8", &err) == NINO_ERR_ARG && strstr(err.msg, "not a subgraph"));
+    CHECK(nino_document_enter(d, "77", NULL) == NINO_ERR_ARG && nino_document_depth(d) == 0);
+    OK(nino_document_enter(d, "9", NULL));
+    CHECK_STR(nino_document_level_id(d, 0), "9");
+    CHECK_STR(nino_document_level_name(d, 0), "Part");
+    CHECK(!nino_document_level_id(d, 1) && !nino_document_level_name(d, 1));
+    OK(nino_document_leave(d, 0, &err)); // nowhere
+    CHECK(nino_document_depth(d) == 1);
+    // not in the middle of a change; one that comes to nothing is no step
+    nino_document_begin(d, "Nothing");
+    CHECK(nino_document_enter(d, "1", &err) == NINO_ERR_ARG && strstr(err.msg, "under way"));
+    CHECK(nino_document_leave(d, 1, &err) == NINO_ERR_ARG && strstr(err.msg, "under way"));
+    CHECK(!nino_document_is_changed(d));
+    OK(nino_document_set_text(d, "1", "width", "128", &err));
+    CHECK(nino_document_is_changed(d));
+    OK(nino_document_set_text(d, "1", "width", "64", &err));
+    OK(nino_document_end(d, &err));
+    CHECK(!nino_document_undo_name(d) && !nino_document_is_changed(d));
+    OK(nino_document_end(d, &err));      // without a beginning
+    OK(nino_document_leave(d, 5, &err)); // no further than the top
+    CHECK(nino_document_depth(d) == 0);
+    nino_document_destroy(&d);
+    nino_document_destroy(&d);
+    nino_document_destroy(NULL);
+}
+
+// A byte-order mark and space before it; names of files that say what they are, or do not.
+static void test_names(void)
+{
+    static const char *const names[] = { "a.json", "b.JSON", "c.txt", "d", NULL };
+    char folder[] = "/tmp/ninodes-document-XXXXXX", path[64], text[sizeof(levels) + 8];
+    CHECK(mkdtemp(folder));
+    for (int i = 0; names[i]; i++) {
+        snprintf(text, sizeof(text), "%s \r\n\t%s", i % 2 ? "\xef\xbb\xbf" : "", levels);
+        OK(nino_file_save(folder, names[i], true, text, strlen(text), &err));
+        snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+        nino_document *d = nino_document_load_file(path, &err);
+        CHECK_OK(d ? NINO_OK : err.code, err);
+        CHECK(nino_document_n_nodes(d) == 2);
+        nino_document_destroy(&d);
+        d = nino_document_load(text, strlen(text), NULL, &err);
+        CHECK_OK(d ? NINO_OK : err.code, err);
+        nino_document_destroy(&d);
+        CHECK(!unlink(path));
+    }
+    CHECK(!nino_document_load_file(path, &err) && err.code == NINO_ERR_MISSING);
+    CHECK(!rmdir(folder));
 }
 
 // ---- random changes --------------------------------------------------------------------------
@@ -587,6 +663,8 @@ int main(void)
     test_clipboard();
     test_api();
     test_form();
+    test_levels();
+    test_names();
     test_random();
     CHECK(test_folder("data", "workflows") >= 20);
     const char *assets = test_assets();

@@ -168,6 +168,59 @@ static void check_tiles(nino_stream *s, const nino_vae *v)
     nino_array_unref(&z);
 }
 
+// Mean |difference| of columns x.. of a and columns 0.. of b, or of rows, of the first frames.
+static double gap(const nino_array *a, const nino_array *b, int64_t at, bool is_row, int64_t n)
+{
+    const int64_t *d = a->shape.dim, *e = b->shape.dim, h = is_row ? n : d[1],
+                  w = is_row ? d[2] : n;
+    double sum = 0;
+    for (int64_t y = 0; y < h; y++)
+        for (int64_t x = 0; x < w * 3; x++)
+            sum += fabs((double) nino_array_f32(
+                            a)[((is_row ? at : 0) + y) * d[2] * 3 + (is_row ? 0 : at) * 3 + x] -
+                        (double) nino_array_f32(b)[y * e[2] * 3 + x]);
+    return sum / (double) (h * w * 3);
+}
+
+// Cells x0 .. of y0 .. of a latent of one frame.
+static nino_array *part_of(const nino_array *z, int64_t x0, int64_t y0, int64_t w, int64_t h)
+{
+    const int64_t *d = z->shape.dim, c = d[4];
+    nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(1, 1, h, w, c));
+    CHECK(a);
+    for (int64_t y = 0; y < h; y++)
+        memcpy(nino_array_f32(a) + y * w * c, nino_array_f32(z) + ((y0 + y) * d[3] + x0) * c,
+               (size_t) (w * c) * sizeof(float));
+    return a;
+}
+
+// What is told about a seam is what two tiles differ by where they lie over each other.
+static void check_seam(nino_stream *s, const nino_vae *v)
+{
+    enum { LONG = 14, SHORT = 6, TILE = 8, OVERLAP = 2 };
+    const int f = v->factor;
+    const nino_video_params p = {
+        .tile = { .style = NINO_TILE_ALWAYS, .tile = TILE * f, .overlap = OVERLAP * f }
+    };
+    for (int is_row = 0; is_row < 2; is_row++) {
+        nino_tile_report r = { 0 };
+        nino_array *z = random_clip(
+            NINO_SHAPE(1, 1, is_row ? LONG : SHORT, is_row ? SHORT : LONG, v->channels), false);
+        nino_array *all = decode(s, v, z, &p, &r, NULL);
+        CHECK(r.tiled && r.n_tiles == 2 && r.seam.n_seams == 1);
+        nino_array *first = is_row ? part_of(z, 0, 0, SHORT, TILE) : part_of(z, 0, 0, TILE, SHORT),
+                   *second = is_row ? part_of(z, 0, LONG - TILE, SHORT, TILE)
+                                    : part_of(z, LONG - TILE, 0, TILE, SHORT);
+        nino_array *a = decode(s, v, first, &plain, NULL, NULL),
+                   *b = decode(s, v, second, &plain, NULL, NULL);
+        const double want = 255 * gap(a, b, (TILE - OVERLAP) * f, is_row, OVERLAP * f);
+        CHECK(want > 0.5 && fabs(r.seam.mean - want) < 1e-3 * want);
+        nino_array *used[] = { z, all, first, second, a, b };
+        for (int i = 0; i < 6; i++)
+            nino_array_unref(&used[i]);
+    }
+}
+
 // diffusers' names are the same network.
 static void check_names(nino_stream *s, const nino_vae *v, const nino_vae *w)
 {
@@ -326,6 +379,7 @@ int main(void)
             check_smooth(d.s);
         else {
             check_tiles(d.s, v21);
+            check_seam(d.s, v21);
             check_memory(d.be, d.s, v21);
             check_memory(d.be, d.s, v22);
             check_events(d.be, v21);

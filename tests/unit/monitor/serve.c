@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -460,6 +461,42 @@ static void test_several_runs(void)
     nino_monitor_destroy(&m);
 }
 
+// As many as there are names for; without a title; without descriptors for its sockets.
+static void test_starts(void)
+{
+    enum { MOST = 9 };
+    nino_monitor *m = nino_monitor_create();
+    nino_server *s[MOST];
+    nino_run_info info[MOST + 1];
+    nino_server_changed(NULL);
+    CHECK(nino_server_version(NULL) == 0);
+    for (int i = 0; i < MOST; i++)
+        CHECK((s[i] = nino_server_start(m, NULL, NULL, NULL, &err)));
+    CHECK(!nino_server_start(m, "x", NULL, NULL, &err));
+    CHECK(err.code == NINO_ERR_IO && strstr(err.msg, "nine sockets already"));
+    CHECK(nino_attach_list(info, MOST + 1) == MOST);
+    CHECK_STR(info[0].title, "");
+    for (int i = 0; i < MOST; i++)
+        nino_server_stop(&s[i]);
+    struct rlimit had, few;
+    const int next = dup(0);
+    CHECK(next >= 0 && !close(next) && !getrlimit(RLIMIT_NOFILE, &had));
+    nino_server *started = NULL;
+    for (int n = 0; n < 8 && !started; n++) {
+        few = (struct rlimit){ (rlim_t) (next + n), had.rlim_max };
+        CHECK(!setrlimit(RLIMIT_NOFILE, &few));
+        started = nino_server_start(m, "x", NULL, NULL, &err);
+        CHECK(!setrlimit(RLIMIT_NOFILE, &had));
+        CHECK(started || (err.code == NINO_ERR_IO && strstr(err.msg, "open files")));
+        const int now = dup(0);
+        CHECK(!close(now) && (started || now == next)); // nothing was left open
+        CHECK(started ? n > 1 : n < 7);
+    }
+    CHECK(started);
+    nino_server_stop(&started);
+    nino_monitor_destroy(&m);
+}
+
 int main(void)
 {
     const char *tmp = getenv("TMPDIR");
@@ -472,6 +509,7 @@ int main(void)
     test_slow();
     test_hostile();
     test_several_runs();
+    test_starts();
     char cmd[96];
     snprintf(cmd, sizeof(cmd), "rm -rf '%s'", root);
     return system(cmd) != 0;

@@ -184,10 +184,40 @@ static void check_video(void)
         nino_array_unref(&masks[k]);
 }
 
+// FreSca of a clip of N frames with a cut of 1: only the two in the middle have low frequencies. A
+// frame of one value has nothing else, so that those are scaled by the first number, others by the
+// second; a cut wider than the clip reaches all but the last of an odd number.
+static void check_fresca_frames(void)
+{
+    enum { N = 5, H = 2, W = 2 };
+    static const struct {
+        double cut;
+        bool low[N];
+    } cases[] = { { 1, { false, true, true, false, false } },
+                  { 20, { true, true, true, true, false } } };
+    for (int i = 0; i < 2; i++) {
+        nino_model m = { .patch = { { .kind = NINO_PATCH_FRESCA, .v = { 0.5, 3, cases[i].cut } } },
+                         .n_patches = 1 };
+        const nino_guider g = { .model = &m };
+        nino_guide_run v = { .guider = &g, .batch = 1, .channels = 1, .axis = { N, H, W } };
+        float cond[N * H * W], uncond[N * H * W] = { 0 }, x[N * H * W] = { 0 };
+        nino_guide_sides sides_of = { .x = x };
+        nino_error e = { 0 };
+        v.n_axes = 3;
+        v.cells = v.count = N * H * W;
+        for (int k = 0; k < N * H * W; k++)
+            cond[k] = 1;
+        CHECK_OK(nino_guide_before(&v, &sides_of, cond, uncond, true, &e), e);
+        for (int k = 0; k < N * H * W; k++)
+            CHECK(fabsf(cond[k] - (cases[i].low[k / (H * W)] ? 0.5f : 3)) < 1e-5f);
+    }
+}
+
 int main(void)
 {
     check_middle();
     check_video();
+    check_fresca_frames();
     data = test_open("%s/vectors/guidance.safetensors", test_data_next(NULL));
     nino_array *x = take("x");
     r = (nino_guide_run){ .guider = &guider, .batch = 3, .channels = 4, .n_axes = 2 };

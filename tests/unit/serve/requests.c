@@ -548,6 +548,62 @@ static void check_user(nino_serve *s)
     ASK(s, damaged);
 }
 
+#define EMPTY(width, height)                                                                       \
+    "\"1\":{\"class_type\":\"EmptyLatentImage\",\"inputs\":{\"width\":" width                      \
+    ",\"height\":" height ",\"batch_size\":1}}"
+#define SAVE(from)                                                                                 \
+    "\"3\":{\"class_type\":\"SaveLatent\",\"inputs\":{\"samples\":[\"" from                        \
+    "\",0],\"filename_prefix\":\"x\"}}"
+#define SCALE(method, by)                                                                          \
+    "{\"prompt\":{" EMPTY("64", "64") ",\"2\":{\"class_type\":\"LatentUpscaleBy\",\"inputs\":{"    \
+                                      "\"samples\":[\"1\",0],\"upscale_method\":" method           \
+                                      ",\"scale_by\":" by "}}," SAVE("2") "}}"
+#define BAD(says, body)                                                                            \
+    {                                                                                              \
+        .status = 400, "POST /prompt", says, NULL, NULL, body                                      \
+    }
+
+// What is wrong with a workflow, in ComfyUI's words.
+static void check_prompts(nino_serve *s)
+{
+    static const row rows[] = {
+        BAD("value_smaller_than_min", "{\"prompt\":{" EMPTY("1", "64") "," SAVE("1") "}}"),
+        BAD("value_bigger_than_max", "{\"prompt\":{" EMPTY("64", "99999999") "," SAVE("1") "}}"),
+        BAD("invalid_input_type", "{\"prompt\":{" EMPTY("\"wide\"", "64") "," SAVE("1") "}}"),
+        BAD("value_smaller_than_min", SCALE("\"bilinear\"", "-2.5")),
+        BAD("value_bigger_than_max", SCALE("\"bilinear\"", "1e6")),
+        BAD("value_not_in_list", SCALE("\"best\"", "2")),
+        BAD("required_input_missing",
+            "{\"prompt\":{\"3\":{\"class_type\":\"SaveLatent\",\"inputs\":{}}}}"),
+        BAD("bad_linked_input", "{\"prompt\":{" EMPTY("64", "64") "," SAVE("7") "}}"),
+        BAD("return_type_mismatch",
+            "{\"prompt\":{\"1\":{\"class_type\":\"EmptyImage\",\"inputs\":{}}," SAVE("1") "}}"),
+        BAD("missing_node_type",
+            "{\"prompt\":{\"1\":{\"class_type\":\"NoSuchNode\",\"inputs\":{}}," SAVE("1") "}}"),
+        BAD("missing_node_type",
+            "{\"prompt\":{\"1\":{\"class_type\":\"OpenAIDalle3\",\"inputs\":{}}," SAVE("1") "}}"),
+        BAD("prompt_no_outputs", "{\"prompt\":{" EMPTY("64", "64") "}}"),
+        BAD("invalid_prompt_id",
+            "{\"prompt_id\":\"a/b\",\"prompt\":{" EMPTY("64", "64") "," SAVE("1") "}}"),
+        BAD("invalid_prompt_id",
+            "{\"prompt_id\":\"\",\"prompt\":{" EMPTY("64", "64") "," SAVE("1") "}}"),
+        { .status = 503,
+          "POST /prompt",
+          "no_worker",
+          NULL,
+          NULL,
+          "{\"prompt\":{" EMPTY("64", "64") "," SAVE("1") "}}" },
+        { .status = 200, "GET /history?max_items=x&offset=y", "{}", NULL },
+        { .status = 200, "GET /history?max_items=99999999&offset=3x", "{}", NULL },
+        { .status = 400, "GET /history/%zz", "the path names no prompt", NULL },
+        { .status = 200, "POST /history", "", NULL, NULL, "{\"clear\":false}" },
+        { .status = 200, "POST /history", "", NULL, NULL, "{\"clear\":5,\"delete\":[\"a\"]}" },
+        { .status = 200, "POST /history", "", NULL, NULL, "{\"clear\":true}" },
+        { .status = 400, "POST /history", "invalid_json", NULL, NULL, "{" },
+    };
+    ASK(s, rows);
+}
+
 static void check_routes(nino_serve *s)
 {
     static const row rows[] = {
@@ -609,6 +665,7 @@ int main(void)
     check_views(s);
     check_uploads(s);
     check_user(s);
+    check_prompts(s);
     check_routes(s);
     nino_serve_destroy(&s);
     s = serve(at("front"), NULL, NULL);

@@ -261,6 +261,26 @@ static void check_folded(void)
     nino_vae_unref(&vae);
 }
 
+static void walk_once(nino_stream *dry, const void *priv)
+{
+    const nino_tile_fit *f = priv;
+    nino_vae_walk(dry, f, 1, f->w, f->h);
+}
+
+// What fits as it is needs no arena made in advance, whether its weights have to stay or not.
+static void check_room(uint64_t budget)
+{
+    const nino_tile_fit f = { .v = vae, .is_decode = true, .h = H, .w = W };
+    test_device d;
+    CHECK(test_device_open(&d, "ref", budget));
+    for (int keeps = 0; keeps < 2; keeps++) {
+        uint64_t gather = 1;
+        CHECK(nino_need_fits(d.s, walk_once, &f, keeps, &gather) && !gather);
+        CHECK(nino_need_fits(d.s, walk_once, &f, keeps, NULL));
+    }
+    test_device_close(&d);
+}
+
 int main(void)
 {
     static const char *const devices[] = { "ref", "cl", NULL };
@@ -268,6 +288,8 @@ int main(void)
     vae = make(false);
     latent = make_latent();
     CHECK(vae->factor == 2 && vae->decode_bands);
+    check_room(0);
+    check_room(1 << 30);
     for (const char *const *name = devices; *name; name++) {
         if (!test_device_open(&dev, *name, 0))
             continue;

@@ -140,6 +140,22 @@ static void check_words(void)
                                            "{'samples': ['9:4', 0], 'filename_prefix': 'fixed'}}}");
 }
 
+// A node whose own list is too short for the widget that the instance has a value for.
+static void check_short_list(void)
+{
+    static const char part[] = "{'id': 'S', 'name': 'Part', 'inputNode': {'id': -10}, "
+                               "'outputNode': {'id': -20}, 'inputs': [], 'outputs': [], 'nodes': "
+                               "[{'id': 4, 'type': 'EmptyLatentImage', 'widgets_values': [8]}], "
+                               "'links': []}";
+    char flow[2048];
+    snprintf(flow, sizeof(flow),
+             FLOW(USE("9", "", PROXIES("['4', 'height'], ['4', 'batch_size']") VALUES("48, 5")), "",
+                  "%s"),
+             part);
+    expect(flow, "{'9:4': {'class_type': 'EmptyLatentImage', 'inputs': {'width': 8, 'height': 48, "
+                 "'batch_size': 5}}}");
+}
+
 // The same value through two levels; the outer one beats the inner one.
 static void check_levels(void)
 {
@@ -350,6 +366,7 @@ int main(void)
     check_promoted();
     check_words();
     check_levels();
+    check_short_list();
     check_document();
     check_named();
     check_choices();
