@@ -106,7 +106,8 @@ static uint16_t half_of(const isa_insn *i, int source, int h, uint32_t v)
     X(v_pk_add_u16, "w:pp", (uint16_t) (a + b))                                                    \
     X(v_pk_sub_i16, "w:pp", (uint16_t) (a - b))                                                    \
     X(v_pk_lshlrev_b16, "w:pp", (uint16_t) (b << (a & 15)))                                        \
-    X(v_pk_lshrrev_b16, "w:pp", (uint16_t) (b >> (a & 15)))
+    X(v_pk_lshrrev_b16, "w:pp", (uint16_t) (b >> (a & 15)))                                        \
+    X(v_pk_ashrrev_i16, "w:pp", (uint16_t) ((int16_t) b >> (a & 15)))
 #define X(name, form, value)                                                                       \
     static void run_##name(isa_wave *w, const isa_insn *i)                                         \
     {                                                                                              \
