@@ -6,13 +6,14 @@
 #           two with a half of them each (1 and 2 only)
 #   queue   JOBS jobs in a Redis of its own, N workers that are already there (device open, kernels compiled)
 # Every process gets an equal share of the processors (taskset), so that on one machine what more workers cost is seen, not what
-# more machines bring: a ratio of 1 is no cost. On N machines the time of `parts` is about that of a part on all of its
+# more machines bring: a ratio of 1 is no cost. WHAT="parts tiles queue" names those to measure, where not all of them at once. On N machines the time of `parts` is about that of a part on all of its
 # processors, and of `gather`, which is told on its own.
 set -eu
 cd "$(dirname "$0")/.."
 B=${1:-build}
 N=$PWD/$B/ninodes
 ROUNDS=${ROUNDS:-5} JOBS=${JOBS:-16} SIDE=${SIDE:-128} STEPS=${STEPS:-10} BATCH=${BATCH:-8} TILED=${TILED:-768} DEVICE=${DEVICE:-cl}
+WHAT=" ${WHAT:-parts tiles queue} "
 tmp=$(mktemp -d)
 pids=
 trap 'for p in $pids; do kill "$p" 2>/dev/null || true; done; wait 2>/dev/null; rm -rf "$tmp"' EXIT
@@ -89,8 +90,9 @@ print("%.3f" % ((end[0]["ts"] - begin[0]["ts"]) * 1e-6))
 EOF
 }
 
+has() { case $WHAT in *" $1 "*) ;; *) return 1 ;; esac; }
 has_redis=
-if command -v redis-server >/dev/null; then
+if has queue && command -v redis-server >/dev/null; then
     redis-server --port 0 --unixsocket "$tmp/redis.sock" --save '' --dir "$tmp" >/dev/null &
     pids="$pids $!"
     has_redis=1
@@ -99,22 +101,21 @@ fi
 "$N" run $W $RUN --telemetry=off --output "$tmp/warm" >/dev/null # kernels
 for r in $(seq "$ROUNDS"); do
     for n in 1 2 4; do
-        parts $n
+        ! has parts || parts $n
         [ -z "$has_redis" ] || queue $n
-        [ "$n" = 4 ] || [ "$DEVICE" = ref ] || tiles $n
+        [ "$n" = 4 ] || [ "$DEVICE" = ref ] || ! has tiles || tiles $n
     done
 done
-echo "device $("$N" devices --json | tail -1 | grep -o '"name":"[^"]*"' | head -1), $cpus processors shared out, load $(cut -d' ' -f1 /proc/loadavg)"
-echo "parts: batch of $BATCH, $SIDE x $SIDE, $STEPS steps; queue: $JOBS jobs of one; $ROUNDS rounds in turn"
+load() { cut -d' ' -f1 /proc/loadavg; }
+ratio() { awk -v a="$(median "$1.$2")" -v b="$(median "$1.1")" 'BEGIN { printf "%.2f", a / b }'; }
+echo "device $("$N" devices --json | tail -1 | grep -o '"name":"[^"]*"' | head -1), $cpus processors shared out, load $(load), $ROUNDS rounds in turn"
+! has parts || echo "parts: batch of $BATCH, $SIDE x $SIDE, $STEPS steps"
+[ -z "$has_redis" ] || echo "queue: $JOBS jobs of one, $SIDE x $SIDE, $STEPS steps"
 for n in 1 2 4; do
-    printf 'workers %d  parts %s  ratio %s  gather %s' $n "$(stats "$tmp/parts.$n")" \
-        "$(awk -v a="$(median "$tmp/parts.$n")" -v b="$(median "$tmp/parts.1")" 'BEGIN { printf "%.2f", a / b }')" "$(stats "$tmp/gather.$n")"
-    [ -z "$has_redis" ] || printf '  queue %s  ratio %s' "$(stats "$tmp/queue.$n")" \
-        "$(awk -v a="$(median "$tmp/queue.$n")" -v b="$(median "$tmp/queue.1")" 'BEGIN { printf "%.2f", a / b }')"
-    echo
+    ! has parts || echo "workers $n  parts $(stats "$tmp/parts.$n")  ratio $(ratio "$tmp/parts" $n)  gather $(stats "$tmp/gather.$n")"
+    [ -z "$has_redis" ] || echo "workers $n  queue $(stats "$tmp/queue.$n")  ratio $(ratio "$tmp/queue" $n)"
 done
 if [ -s "$tmp/tiles.2" ]; then
-    cmp -s "$tmp"/tiled.1/t_00001_.png "$tmp"/tiled.2/t_00001_.png || echo "tiles: not the same picture"
-    printf 'tiles of 128, %s pixels a side: 1 device %s  2 devices %s  ratio %s\n' "$TILED" "$(stats "$tmp/tiles.1")" \
-        "$(stats "$tmp/tiles.2")" "$(awk -v a="$(median "$tmp/tiles.2")" -v b="$(median "$tmp/tiles.1")" 'BEGIN { printf "%.2f", a / b }')"
+    cmp "$tmp"/tiled.1/t_00001_.png "$tmp"/tiled.2/t_00001_.png
+    echo "tiles of 128, $TILED pixels a side: 1 device $(stats "$tmp/tiles.1")  2 devices $(stats "$tmp/tiles.2")  ratio $(ratio "$tmp/tiles" 2)"
 fi

@@ -224,11 +224,14 @@ double queue_job_seconds(const nino_queue_job *j); // that it has run so far; 0:
 // ---- the screen of ninodes monitor (tui.c) -----------------------------------------------------
 
 typedef struct tui tui;
+uint64_t now_ns(void); // of the clock that events have
+// On a terminal, of what has taken longer than the setting notify_after; what: its name.
+void notify_end(const options *o, const char *what, uint64_t since_ns, int rc);
 typedef enum tui_action { TUI_NOTHING, TUI_QUIT, TUI_PAUSE, TUI_CANCEL } tui_action;
 bool tui_possible(void); // stdin and stdout are a terminal that can
 tui *tui_open(void);     // NULL: it cannot after all
 void tui_close(tui **t);
-void tui_add(tui *t, const nino_event *ev, size_t n);
+void tui_add(tui *t, const nino_event *ev, size_t n, name_fn name, void *priv);
 tui_action tui_key(tui *t);                // what the keys pressed since the last call ask for
 void tui_say(tui *t, const char *text);    // until the next key
 void tui_advise(tui *t, const char *text); // the advice that is shown; "": none

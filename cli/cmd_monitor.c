@@ -29,13 +29,6 @@ static void list_runs(const options *o)
         say("monitor: %s %d %s", i ? "also" : "watching", run[i].pid, run[i].title);
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t); // the clock of the records
-    return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
-}
-
 // Those that follow a run: the state, the statistics, and one that shows them.
 typedef struct watcher {
     nino_attach *a;  // NULL: a trace file
@@ -80,7 +73,7 @@ static void cmd_monitor_take(const options *o, watcher *w, const nino_event *ev,
     if (w->lines && !o->once)
         event_lines_add(w->lines, ev, n, nino_attach_name, w->a);
     if (w->screen)
-        tui_add(w->screen, ev, n);
+        tui_add(w->screen, ev, n, nino_attach_name, w->a);
 }
 
 // The first advice on the run so far, for the screen.

@@ -162,12 +162,15 @@ static int watch_runs(const options *o, nino_ctx *ctx, nino_graph *first)
     file_watch w = { .fd = -1 };
     if (!watch_open(&w, o->arg[0]))
         return EXIT_RUN;
+    uint64_t since = now_ns();
     int rc = cmd_run_run_job(o, ctx, first);
     while (!signals_stopped()) {
+        notify_end(o, w.name, since, rc);
         if (!o->quiet)
             say("run: waiting until %s is saved; Ctrl-C ends", w.name);
         if (!watch_wait(&w))
             break;
+        since = now_ns();
         nino_graph *g = load_graph(o, "run", &rc);
         if (g && !(rc = check_graph(o, "run", g, ctx)))
             rc = cmd_run_run_job(o, ctx, g);
@@ -228,9 +231,12 @@ int cmd_run(const options *o)
             rc = 128 + signals_stopped();
         } else {
             follow_ctx(ctx);
+            const uint64_t since = now_ns();
             rc = n_devices > 1 && !is_whole ? devices_run(o, &cells, ctx, g, cmd_run_run)
                                             : cmd_run_run(o, &cells, ctx, g);
             follow_ctx(NULL);
+            if (!o->watch && !signals_stopped())
+                notify_end(o, nino_graph_name(g), since, rc);
         }
     }
     if (!nino_ctx_quit(&ctx)) { // the driver's threads are still at it

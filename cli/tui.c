@@ -9,12 +9,26 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FRAME_MS = 100, MAX_TILES = 4096, MAX_OPS = 256, MAX_NODES = 256, ASK_MS = 3000, HEATS = 5 };
+enum {
+    FRAME_MS = 100,
+    MAX_TILES = 4096,
+    MAX_OPS = 256,
+    MAX_NODES = 256,
+    ASK_MS = 3000,
+    HEATS = 5,
+    MAX_DEVICES = 16 // that share tiles
+};
 
 typedef struct tile {
     uint16_t x, y, w, h;
     uint64_t ns;
 } tile;
+
+typedef struct tile_device { // what it has done of these tiles
+    char name[24];
+    int n;
+    uint64_t ns;
+} tile_device;
 
 struct tui {
     SCREEN *screen;
@@ -24,6 +38,8 @@ struct tui {
     double value[NINO_COUNTER_MAX]; // of the counters, as told last; NaN: not known
     tile *tiles;
     int n_tiles;
+    tile_device device[MAX_DEVICES];
+    int n_devices;
     uint16_t order, total; // of the tile that came last
     int width, height;     // of the picture
     char said[80], advice[160];
@@ -91,11 +107,26 @@ void tui_close(tui **screen)
 
 // ---- what comes in -----------------------------------------------------------------------------
 
-static void tui_add_tile(tui *t, const nino_event *e)
+static void tui_add_device(tui *t, const char *name, uint64_t ns)
+{
+    int i = 0;
+    while (i < t->n_devices && strcmp(t->device[i].name, name))
+        i++;
+    if (!*name || i == MAX_DEVICES)
+        return;
+    if (i == t->n_devices) {
+        t->device[t->n_devices++] = (tile_device){ .n = 0 };
+        snprintf(t->device[i].name, sizeof(t->device[i].name), "%s", name);
+    }
+    t->device[i].n++;
+    t->device[i].ns += ns;
+}
+
+static void tui_add_tile(tui *t, const nino_event *e, const char *device)
 {
     if (e->u.tile.order <= t->order || e->u.tile.n != t->total) { // another pass or picture
         if (e->u.tile.pass == 0 || e->u.tile.n != t->total)
-            t->n_tiles = t->width = t->height = 0;
+            t->n_tiles = t->n_devices = t->width = t->height = 0;
         t->total = e->u.tile.n;
     }
     t->order = e->u.tile.order;
@@ -105,6 +136,7 @@ static void tui_add_tile(tui *t, const nino_event *e)
     if (t->n_tiles < MAX_TILES)
         t->tiles[t->n_tiles++] =
             (tile){ e->u.tile.x, e->u.tile.y, e->u.tile.w, e->u.tile.h, e->u.tile.ns };
+    tui_add_device(t, device, e->u.tile.ns);
 }
 
 static void add_sample(tui *t, const nino_event *e)
@@ -115,11 +147,11 @@ static void add_sample(tui *t, const nino_event *e)
             t->value[e->u.sample.id[i]] = e->u.sample.value[i];
 }
 
-void tui_add(tui *t, const nino_event *ev, size_t n)
+void tui_add(tui *t, const nino_event *ev, size_t n, name_fn name, void *priv)
 {
     for (size_t i = 0; i < n; i++) {
         if (ev[i].kind == NINO_EV_TILE_INFO)
-            tui_add_tile(t, &ev[i]);
+            tui_add_tile(t, &ev[i], name(priv, ev[i].id));
         else if (ev[i].kind == NINO_EV_DEVICE || ev[i].kind == NINO_EV_HOST)
             add_sample(t, &ev[i]);
     }
@@ -271,6 +303,15 @@ static int tui_memory(const tui *t, const nino_stats *s, int y, int width)
     return y;
 }
 
+// Who did how many, where several devices share them.
+static int tui_devices(const tui *t, int y, int x, int lines, int w)
+{
+    for (int i = 0; i < t->n_devices && t->n_devices > 1 && lines > 4; i++, lines--)
+        put(y++, x, w, " %s %d, %.3f s each", t->device[i].name, t->device[i].n,
+            (double) t->device[i].ns * 1e-9 / t->device[i].n);
+    return y;
+}
+
 // Each cell shows the tile that covers its middle, by how long it took against the slowest.
 static void tile_map(const tui *t, int y0, int x0, int h, int w)
 {
@@ -279,6 +320,9 @@ static void tile_map(const tui *t, int y0, int x0, int h, int w)
     snprintf(title, sizeof(title), "tiles %d/%d of %dx%d", t->order + 1, t->total, t->width,
              t->height);
     tui_head(y0++, x0, w, title);
+    const int below = tui_devices(t, y0, x0, h, w);
+    h -= below - y0;
+    y0 = below;
     for (int i = 0; i < t->n_tiles; i++)
         slowest = t->tiles[i].ns > slowest ? t->tiles[i].ns : slowest;
     for (int y = 0; y < h - 1; y++)

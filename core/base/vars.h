@@ -24,6 +24,10 @@ typedef enum nino_setting_scope { // which settings files may set it (settings.h
       "Read .cl files from this copy of the source folder cl instead of the built-in ones")        \
     X(helpers, "NINODES_HELPERS", NINO_SETTING_OWN, "helpers", "", "0..1", "1",                    \
       "0: no processes that compile kernels ahead and keep them after a run")                      \
+    X(notify_after, "NINODES_NOTIFY_AFTER", NINO_SETTING_OWN, "notify_after", "", "0..86400",      \
+      "30",                                                                                        \
+      "Seconds: the end of a run that took longer is told by the terminal's bell and a "           \
+      "notification; 0: never")                                                                    \
     X(schedule, "NINODES_SCHEDULE", NINO_SETTING_NONE, "", "", "NAME", "",                         \
       "Schedule of the kernels on OpenCL devices; default: the profile's (ninodes devices)")       \
     X(gemm, "NINODES_GEMM", NINO_SETTING_ANY, "gemm", "--gemm", "auto|native|clblast", "auto",     \

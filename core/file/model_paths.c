@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "core/base/arena.h"
 #include "core/base/buf.h"
@@ -26,10 +27,18 @@ typedef struct root {
     struct root *next;
 } root;
 
+// A folder whose extra_model_paths.yaml was looked for: what roots have in common is read once.
+typedef struct asked {
+    dev_t dev;
+    ino_t ino;
+    struct asked *next;
+} asked;
+
 struct nino_paths {
     nino_arena *arena;
     root *roots;
     extra *defaults, *others; // before the roots, and after them
+    asked *asked;
 };
 
 // Former folder names, and what goes with another; both are searched.
@@ -81,6 +90,23 @@ static extra **model_paths_end(extra **list)
     return list;
 }
 
+// False: it was already, by this name or another, or it is not there.
+static bool is_first_look(nino_paths *p, const char *dir)
+{
+    struct stat st;
+    if (stat(dir, &st))
+        return false;
+    for (const asked *a = p->asked; a; a = a->next)
+        if (a->dev == st.st_dev && a->ino == st.st_ino)
+            return false;
+    asked *a = nino_arena_alloc(p->arena, sizeof(*a));
+    if (a) {
+        *a = (asked){ st.st_dev, st.st_ino, p->asked };
+        p->asked = a;
+    }
+    return true;
+}
+
 // A file that cannot be read half-way adds nothing.
 static void read_yaml(nino_paths *p, const char *dir, const nino_log *log)
 {
@@ -89,6 +115,8 @@ static void read_yaml(nino_paths *p, const char *dir, const nino_log *log)
     size_t len = 0;
     nino_error e = { 0 };
     extra_lists l = { .arena = p->arena, .end = &l.others };
+    if (!is_first_look(p, dir))
+        return;
     nino_buf_addf(&path, "%s/" YAML, dir);
     if (!path.failed) {
         nino_status st = nino_file_read(path.data, MAX_YAML, false, &text, &len, &e);

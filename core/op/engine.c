@@ -74,7 +74,8 @@ bool nino_engine_is_blas(const nino_profile *p, const nino_op_desc *d)
         return false;
     return p->gemm == NINO_GEMM_CLBLAST ||
            (d->src_type[0] == NINO_F32 &&
-            chosen[nino_engine_class_of(engine_rows(d))] == NINO_GEMM_CLBLAST);
+            chosen[nino_engine_class_of(nino_op_rows_of_whole(d, engine_rows(d)))] ==
+                NINO_GEMM_CLBLAST);
 }
 
 nino_blas_layout nino_engine_blas(const nino_profile *p, const nino_op_desc *d)

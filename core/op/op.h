@@ -168,8 +168,8 @@ typedef struct nino_op_desc {
     const nino_weight *weight, *bias; // may be NULL
     const nino_weight *norm;          // LINEAR with heads: their gamma
     bool has_residual; // src[1] is added before the activation (LINEAR, CONV2D, CONV3D, SHUFFLE)
-    // The outermost dimension is `part` of `whole` items of which each is to have the bits that it has
-    // in the whole (nino_stream_set_part()); 0: it is all there is.
+    // The outermost dimension is `part` items of which each is to have the bits that it has among `whole`
+    // (nino_stream_set_part()), which may be fewer; 0: it is all there is.
     int64_t part, whole;
 } nino_op_desc;
 // Rows of a product, as they count where the order of its sums depends on how many there are.

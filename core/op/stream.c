@@ -186,8 +186,6 @@ nino_stream *nino_stream_beside(const nino_stream *s, nino_backend *be, int numb
     if (!b)
         return NULL;
     b->is_quiet = s->is_quiet;
-    b->part = s->part;
-    b->whole = s->whole;
     b->choice = s->choice;
     be->evict = s->choice.evict;
     be->node_turn = be->turn;

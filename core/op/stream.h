@@ -82,6 +82,8 @@ void nino_stream_set_precision(nino_stream *s,
 bool nino_stream_keep_scores(nino_stream *s, bool is_kept);
 // From now on what has `items` in its outermost dimension is a part of a batch of `whole`: kernels are
 // chosen as for the whole, so that each item has the bits that it has there. 0: nothing is a part.
+// whole 1: each item has the bits that it has alone, but where items have so few rows that alone they
+// take kernels for at most NINO_FEW_ROWS.
 void nino_stream_set_part(nino_stream *s, int64_t items, int64_t whole);
 bool nino_stream_keeps_scores(const nino_stream *s);
 nino_backend *nino_stream_backend(nino_stream *s);

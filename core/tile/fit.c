@@ -46,7 +46,7 @@ static void run_once(nino_stream *s, const void *priv)
             k->all_h ? nino_zeros(s, NINO_SHAPE(k->all_h * u, k->all_w * u, c + 1), NINO_F32)
                      : NULL;
         nino_tensor *t = input(s, k, k->n);
-        t = k->is_decode ? v->decode(s, v, t) : v->encode(s, v, t);
+        t = k->is_decode ? nino_vae_decode(s, v, t) : nino_vae_encode(s, v, t);
         nino_unref(canvas ? nino_blend_div(s, nino_blend(s, canvas, t, 0, 0, 0, 0, 0)) : t);
     } else if (!v->decode_next) {
         nino_unref(v->decode_clip(s, v, input(s, k, k->n)));

@@ -48,7 +48,7 @@ static nino_tensor *tile_upload(const job *j, nino_stream *s, int b, int n, nino
 static nino_tensor *compute(const job *j, nino_stream *s, int b, int n, nino_tile_rect r)
 {
     nino_tensor *t = tile_upload(j, s, b, n, r);
-    return j->is_decode ? j->v->decode(s, j->v, t) : j->v->encode(s, j->v, t);
+    return j->is_decode ? nino_vae_decode(s, j->v, t) : nino_vae_encode(s, j->v, t);
 }
 
 static nino_array *strip(nino_stream *s, nino_tensor *t, int axis, int64_t start, int64_t len)
@@ -204,24 +204,18 @@ static nino_array *run_exact(const job *j, nino_stream *s, int b)
 
 // ---- units: tiles, whole pictures --------------------------------------------------------------
 
-// Whole pictures of unit i: *b ... *b + count - 1, of `together` for which kernels are chosen.
-static int unit_pictures(const job *j, int i, int *b, int *together)
+// Whole pictures of unit i: *b ... *b + count - 1.
+static int unit_pictures(const job *j, int i, int *b)
 {
-    const int per = (int) nino_ceil_div(j->images, j->share);
-    const int rest = (int) j->in->shape.dim[0] - j->first - i / per * j->images;
-    *together = rest < j->images ? rest : j->images;
-    const int at = i % per * j->share, left = *together - at;
-    *b = j->first + i / per * j->images + at;
+    *b = j->first + i * j->share;
+    const int left = (int) j->in->shape.dim[0] - *b;
     return left < j->share ? left : j->share;
 }
 
 static int unit_count(const job *j)
 {
     const int n = (int) j->in->shape.dim[0] - j->first;
-    const int per = (int) nino_ceil_div(j->images, j->share);
-    return j->is_exact    ? n
-           : !j->is_whole ? n * j->n_tiles
-                          : n / j->images * per + (int) nino_ceil_div(n % j->images, j->share);
+    return j->is_exact ? n : !j->is_whole ? n * j->n_tiles : (int) nino_ceil_div(n, j->share);
 }
 
 static bool unit_place(const void *priv, int i, int *order, int *of)
@@ -235,16 +229,12 @@ static bool unit_place(const void *priv, int i, int *order, int *of)
 static void unit_compute(const void *priv, nino_stream *s, int i, nino_unit_result *r)
 {
     const job *j = priv;
-    int ix, iy, b, together;
+    int ix, iy, b;
     if (j->is_exact) {
         r->a = run_exact(j, s, j->first + i);
     } else if (j->is_whole) {
-        const int count = unit_pictures(j, i, &b, &together);
-        if (count < together)
-            nino_stream_set_part(s, count, together);
+        const int count = unit_pictures(j, i, &b);
         r->t = compute(j, s, b, count, (nino_tile_rect){ 0, 0, j->w, j->h });
-        if (count < together)
-            nino_stream_set_part(s, 0, 0);
     } else {
         const pass *p = tile_place(j, i % j->n_tiles, &ix, &iy);
         const nino_tile_rect rect = { p->x.pos[ix], p->y.pos[iy], p->x.len[ix], p->y.len[iy] };
@@ -370,10 +360,10 @@ static void take_tile(job *j, int order, nino_unit_result *r, nino_array **whole
 static nino_status unit_take(void *priv, int i, nino_unit_result *r, nino_error *err)
 {
     job *j = priv;
-    int ix = 0, iy = 0, b, together, count = 1, n_pass = 0;
+    int ix = 0, iy = 0, b, count = 1, n_pass = 0;
     nino_array *whole = NULL;
     if (j->is_exact || j->is_whole || j->n_tiles == 1) {
-        count = j->is_whole ? unit_pictures(j, i, &b, &together) : 1;
+        count = j->is_whole ? unit_pictures(j, i, &b) : 1;
         j->computed += (uint64_t) j->w * (uint64_t) j->h * (uint64_t) count;
         whole = nino_unit_array(j->s, r);
     } else {
@@ -468,12 +458,14 @@ static void tile_fill_report(const job *j, nino_tile_report *r)
     nino_seam_report(&j->seam, area, j->computed, f, nino_stream_monitor(j->s), &r->seam);
 }
 
-// How many whole pictures of a batch go through together: what was chosen for the node.
+// How many whole pictures of a batch go through together: what was chosen for the node. That has no bearing
+// on the bits, as plans for other devices, other memory or other neighbours choose other numbers; of so few
+// cells that their products have kernels of their own it would.
 static int tile_together(job *j, const nino_tile_params *p, const nino_tile_way *way)
 {
     const int n = (int) j->in->shape.dim[0], chosen = nino_stream_choice(j->s)->images;
     nino_taken *t = nino_stream_taken(j->s);
-    if (way->style != NINO_TILE_NEVER || p->one_by_one || n == 1)
+    if (way->style != NINO_TILE_NEVER || p->one_by_one || n == 1 || j->w * j->h <= NINO_FEW_ROWS)
         return 1;
     t->images_most = n > t->images_most ? n : t->images_most;
     t->images = chosen > 1 ? (chosen < n ? chosen : n) : 1;

@@ -364,7 +364,7 @@ static nino_status spread_run_own(team *t, nino_error *err)
             break;
     }
     t->is_over = true;
-    t->stop = 1;
+    __atomic_store_n(&t->stop, 1, __ATOMIC_RELAXED);
     pthread_cond_broadcast(&t->changed);
     pthread_mutex_unlock(&t->lock);
     return st;

@@ -124,4 +124,28 @@ expect 0 "$N" trace convert "$tmp/t.ninotrace" "$tmp/t.other" # any other ending
 expect 0 "$N" trace check "$tmp/t.other"
 printf 'no trace' >"$tmp/bad.ninotrace"
 expect 1 "$N" monitor "$tmp/bad.ninotrace"
+
+# the screen: of tiles that two devices share it names who did how many
+"$N" run "$tmp/long.json" $TINY --device ref,ref --trace "$tmp/shared.json" --output "$tmp/o" >"$tmp/run.out" 2>"$tmp/shared.err" &
+pid=$!
+cat >"$tmp/screen.py" <<'EOF'
+import os, pty, re, signal, sys
+child, fd = pty.fork()
+if not child:
+    os.execvpe(sys.argv[1], sys.argv[1:], dict(os.environ, TERM="xterm", COLUMNS="140", LINES="40"))
+signal.alarm(60)
+seen = b""
+while not re.search(rb"ref#2 \d+, [0-9.]+ s each", seen):
+    seen += os.read(fd, 65536)
+os.write(fd, b"q")
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+EOF
+if command -v python3 >/dev/null; then
+    await "$tmp/shared.err" '3/4'
+    python3 "$tmp/screen.py" "$N" monitor $pid >"$tmp/screen" 2>&1 || die "the screen does not name the devices: $(tail -1 "$tmp/screen")"
+else
+    echo "part skipped: no python3"
+fi
+kill -TERM $pid
+wait $pid
 exit 0

@@ -33,5 +33,10 @@ workers() { for c in /proc/[0-9]*/cmdline; do tr '\0' ' ' <"$c" && echo; done 2>
 
 start --token secret-token --host art.example.org
 expect 0 python3 tests/serve/rules.py "$port" "$tmp/state" secret-token
+for p in nginx caddy; do # behind the examples of data/doc/serve.md
+    at=$(PATH=$PATH:/usr/sbin command -v $p) && command -v openssl >/dev/null || { echo "part skipped: $p or openssl is not installed"; continue; }
+    mkdir "$tmp/$p"
+    expect 0 python3 tests/serve/proxy.py $p "$at" "$port" secret-token "$tmp/$p"
+done
 stop
 exit 0

@@ -83,7 +83,12 @@ if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
         ! grep -q "$(printf '\r\[')" "$tmp/out" || break
     done
     grep -q "$(printf '\r\[')" "$tmp/out" || die "no progress line on a terminal"
+    ! grep -aq 'notify;ninodes' "$tmp/out" || die "told of a short run"
+    export NINODES_NOTIFY_AFTER=0.001 # by bell and notification, with a name that steers no terminal
+    on_terminal xterm 512
+    grep -aq "$(printf '\007\033]777;notify;ninodes;.*: done after 0:[0-9][0-9]\007')" "$tmp/out" || die "the end of a long run is not told"
     on_terminal dumb 512
+    unset NINODES_NOTIFY_AFTER
     ! grep -q "$(printf '\033')" "$tmp/out" || die "escape sequences on a dumb terminal"
 fi
 exit 0

@@ -224,7 +224,7 @@ if [ -n "$NINODES_TEST_LONG" ]; then
         ids | grep -q -e waiting -e running || break
         sleep 0.1
     done
-    [ "$(ids | grep -o :done | wc -l)" = 8 ] || die "not all are done: $(ids)"
+    [ "$(ids | tr ' ' '\n' | awk -F: '$1 > 14 && $2 == "done"' | wc -l)" = 8 ] || die "not all are done: $(ids)"
     for i in $(seq 8); do
         [ -f "$tmp/o/kill${i}_00001_.png" ] || die "no picture of job $i"
     done

@@ -325,6 +325,9 @@ def at_start():
         status, _, text = api.ask(method, path, b"{}")
         assert status == 503 and json.loads(text)["error"]["code"] == "SERVICE_DISABLED", path
     assert api.post("/users", {"username": "me"}, 400)["error"]
+    assert api.get("/node_replacements") == {} and api.get("/workflow_templates") == {}
+    for path in ("vae?filename=none.safetensors", "vae", "nothing?filename=x", "vae?filename=../vae/x"):
+        assert api.ask("GET", "/view_metadata/" + path)[0] == 404, path
 
 
 def always_somewhere():

@@ -81,6 +81,26 @@ void nino_vae_clip_end(nino_vae_clip *c)
     }
 }
 
+typedef nino_tensor *(*vae_half)(nino_stream *s, const nino_vae *v, nino_tensor *x);
+
+static nino_tensor *as_alone(nino_stream *s, const nino_vae *v, vae_half run, nino_tensor *x)
+{
+    nino_stream_set_part(s, x ? nino_dim(x, 0) : 0, x ? 1 : 0);
+    x = run(s, v, x);
+    nino_stream_set_part(s, 0, 0);
+    return x;
+}
+
+nino_tensor *nino_vae_decode(nino_stream *s, const nino_vae *v, nino_tensor *z)
+{
+    return as_alone(s, v, v->decode, z);
+}
+
+nino_tensor *nino_vae_encode(nino_stream *s, const nino_vae *v, nino_tensor *pixels)
+{
+    return as_alone(s, v, v->encode, pixels);
+}
+
 static nino_tensor *each_image(nino_stream *s, const nino_vae *v, bool is_decode, nino_tensor *x)
 {
     nino_tensor *out = NULL;

@@ -77,6 +77,9 @@ void nino_vae_clip_begin(nino_vae_clip *c, const nino_vae *v, bool is_decode);
 nino_tensor *nino_vae_clip_next(nino_stream *s, nino_vae_clip *c, nino_tensor *piece);
 uint64_t nino_vae_clip_bytes(const nino_vae_clip *c); // device memory of what is kept
 void nino_vae_clip_end(nino_vae_clip *c);             // before its stream goes
+// decode() and encode() of several images: each has the bits that it has alone, but below NINO_FEW_ROWS cells.
+nino_tensor *nino_vae_decode(nino_stream *s, const nino_vae *v, nino_tensor *z);
+nino_tensor *nino_vae_encode(nino_stream *s, const nino_vae *v, nino_tensor *pixels);
 // decode() and encode() of video VAEs: every image is a clip of one frame.
 nino_tensor *nino_vae_decode_each(nino_stream *s, const nino_vae *v, nino_tensor *z);
 nino_tensor *nino_vae_encode_each(nino_stream *s, const nino_vae *v, nino_tensor *pixels);

@@ -187,6 +187,22 @@ static void bad_yaml(void)
     }
 }
 
+// Beside two roots, and in a root that is given twice: its folders count once.
+static void common_parent(void)
+{
+    char root[300], again[300];
+    const char *const twice[] = { root, again, NULL };
+    save("extra_model_paths.yaml", "a:\n  loras: beside\n");
+    nino_paths *p = open_paths(NULL);
+    CHECK_STR(joined(nino_paths_dirs(p, "loras")), "$/models/loras:$/more/loras:$/beside");
+    nino_paths_destroy(&p);
+    snprintf(root, sizeof(root), "%s", dir);
+    snprintf(again, sizeof(again), "%s/models/..", dir);
+    p = nino_paths_create(twice, NULL, NULL);
+    CHECK_STR(joined(nino_paths_dirs(p, "loras")), "$/loras:$/models/../loras:$/beside");
+    nino_paths_destroy(&p);
+}
+
 static void lists(void)
 {
     char cmd[600], a[300], b[300], nowhere[] = "/nonexistent";
@@ -255,6 +271,7 @@ int main(void)
     yaml_forms();
     bad_yaml();
     lists();
+    common_parent();
     by_name();
     snprintf(cmd, sizeof(cmd), "rm -r %s", dir);
     CHECK(system(cmd) == 0);
