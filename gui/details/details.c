@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "base/i18n.h"
-#include "base/in_view.h"
 #include "live/describe.h"
 #include "details/details_plots.h"
 #include "details/peers.h"
@@ -496,7 +495,6 @@ GtkWidget *nino_details_new(NinoRun *run)
     d->run = run;
     d->asking = g_cancellable_new();
     d->box = gtk_scrolled_window_new();
-    nino_in_view_keep(GTK_SCROLLED_WINDOW(d->box));
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(d->box), GTK_POLICY_NEVER,
                                    GTK_POLICY_AUTOMATIC);
     gtk_widget_set_size_request(d->box, 244, -1);

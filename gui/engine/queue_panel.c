@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/i18n.h"
-#include "base/in_view.h"
 #include "base/tokens.h"
 #include "engine/job_values.h"
 
@@ -471,7 +470,6 @@ static void nino_queue_panel_init(NinoQueuePanel *p)
     nino_queue_add_dragging(p);
     GtkWidget *scroller = gtk_scrolled_window_new();
     gtk_widget_set_vexpand(scroller, TRUE);
-    nino_in_view_keep(GTK_SCROLLED_WINDOW(scroller));
     GtkWidget *inner = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     gtk_box_append(GTK_BOX(inner), p->list);
     gtk_box_append(GTK_BOX(inner), p->empty);

@@ -2,7 +2,6 @@
 #include "live/advice_view.h"
 
 #include "base/i18n.h"
-#include "base/in_view.h"
 #include "plot/pick_menu.h"
 #include "plot/plot.h"
 #include "plot/view.h"
@@ -499,7 +498,6 @@ static void nino_advice_view_init(NinoAdviceView *v)
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
                                    GTK_POLICY_AUTOMATIC);
     gtk_widget_set_vexpand(scroll, TRUE);
-    nino_in_view_keep(GTK_SCROLLED_WINDOW(scroll));
     gtk_box_append(GTK_BOX(v), v->trial);
     gtk_box_append(GTK_BOX(v), scroll);
 }

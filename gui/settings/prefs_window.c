@@ -5,7 +5,6 @@
 #include "settings/prefs.h"
 #include "base/chosen.h"
 #include "base/i18n.h"
-#include "base/in_view.h"
 #include "base/tokens.h"
 
 #include <string.h>
@@ -174,7 +173,6 @@ static void add_page(GtkWidget *pages, GtkWidget *page, const char *title)
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroller), GTK_POLICY_NEVER,
                                    GTK_POLICY_AUTOMATIC);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroller), page);
-    nino_in_view_keep(GTK_SCROLLED_WINDOW(scroller));
     gtk_notebook_append_page(GTK_NOTEBOOK(pages), scroller, gtk_label_new(title));
 }
 

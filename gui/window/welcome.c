@@ -2,7 +2,6 @@
 #include "window/welcome.h"
 
 #include "base/i18n.h"
-#include "base/in_view.h"
 #include "base/tokens.h"
 #include "base/places.h"
 
@@ -148,7 +147,6 @@ static void nino_welcome_init(NinoWelcome *w)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_L);
     w->scroller = gtk_scrolled_window_new();
-    nino_in_view_keep(GTK_SCROLLED_WINDOW(w->scroller));
     w->recent = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_HAIR);
     w->recent_title = label_of(_("Recent"), "heading");
     GtkWidget *hint = label_of(

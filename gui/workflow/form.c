@@ -4,7 +4,6 @@
 
 #include "node/editors.h"
 #include "base/i18n.h"
-#include "base/in_view.h"
 #include "base/tokens.h"
 
 #include <string.h>
@@ -287,7 +286,6 @@ static void nino_form_init(NinoForm *form)
                                    GTK_POLICY_AUTOMATIC);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroller), form->box);
     gtk_widget_set_vexpand(scroller, TRUE);
-    nino_in_view_keep(GTK_SCROLLED_WINDOW(scroller));
     form->outer = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_S);
     gtk_widget_add_css_class(bar, "bar");

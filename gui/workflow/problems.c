@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/i18n.h"
-#include "base/in_view.h"
 #include "base/tokens.h"
 #include "workflow/problem_row.h"
 
@@ -258,7 +257,6 @@ static void nino_problems_init(NinoProblems *p)
     gtk_box_append(GTK_BOX(inner), p->list);
     GtkWidget *scroller = gtk_scrolled_window_new();
     gtk_widget_set_vexpand(scroller, TRUE);
-    nino_in_view_keep(GTK_SCROLLED_WINDOW(scroller));
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroller), GTK_POLICY_NEVER,
                                    GTK_POLICY_AUTOMATIC);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroller), inner);

@@ -36,25 +36,4 @@ done
 keys ctrl+k ctrl+k ctrl+k; palette wait || die "the third Ctrl+K opens no palette"
 [ "$(at window '*Ninodes Studio*' tree | grep -c 'search box “Find anything”')" = 1 ] || die "there are two palettes"
 keys Escape; palette gone || die "Escape does not close it"
-# a key goes to what has the focus, also when that was scrolled away: it comes back into view before its list opens
-app_do preferences
-at window Preferences wait || die "no preferences"
-xdotool search --onlyvisible --name '^Preferences$' windowsize %@ 500 300
-is_small() { [ "$(at window Preferences box | cut -d' ' -f4)" -le 300 ]; }
-until_ok 10 is_small || die "the preferences keep their size: $(at window Preferences box)"
-list=$(at 'combo box' '*' get | sed -n 's/^name=\(.*\) sensitive=.*/\1/p')
-press 'combo box' "$list"
-at 'list item' '*' wait || die "a list of the preferences does not open"
-keys Escape
-at 'list item' '*' gone || die "Escape does not close the list"
-top() { at 'combo box' "$list" box | cut -d' ' -f2; }
-is_away() { [ "$(top)" -lt -20 ]; }
-is_seen() { [ "$(top)" -ge 0 ]; }
-xdotool mousemove 100 200 click --repeat 40 --delay 2 5
-until_ok 10 is_away || die "the preferences do not scroll: $(top)"
-keys space
-until_ok 10 is_seen || die "a key does not bring back what it acts on: $(top)"
-at 'list item' '*' wait || die "the list was not opened"
-shot in-view
-keys Escape
 quit

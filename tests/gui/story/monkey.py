@@ -244,17 +244,20 @@ def kept():
     return sorted(found)
 
 
-def changed_and_kept():
-    return any(b"monkey_was_here" in text for text in kept())
+def changed_and_kept(mark):
+    return any(mark.encode() in text for text in kept())
 
 
 def check_recovery():
     """A workflow that nobody has touched yet is changed; then the app is killed."""
-    shutil.copy(WORK + "/flow.json", WORK + "/last.json")
+    mark = "monkey_was_here_%d" % app.starts
+    path = "%s/%s.json" % (WORK, mark)
+    with open(path, "wb") as f:
+        f.write(FLOW)
     x("key", "Escape")
-    app.act("/window/1", "open-path", WORK + "/last.json")
-    app.act("/window/1", "set", "4.filename_prefix=monkey_was_here")
-    wait_for(changed_and_kept, "a change is not kept")
+    app.act("/window/1", "open-path", path)
+    app.act("/window/1", "set", "4.filename_prefix=" + mark)
+    wait_for(lambda: changed_and_kept(mark), "a change is not kept")
     before = kept()
     app.process.send_signal(signal.SIGKILL)
     app.process.wait()
@@ -262,13 +265,6 @@ def check_recovery():
     wait_for(lambda: len(kept()) >= len(before), "not all that was kept is there after a kill", 30)
     if kept() != before:
         fail("what was kept is other text after a kill")
-
-
-def wait_until(condition, seconds):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end and not condition():
-        time.sleep(0.1)
-    return condition()
 
 
 # ---- the whole --------------------------------------------------------------------------------------
@@ -283,6 +279,8 @@ def start_source():
 
 
 KEYS = manual_keys()
+with open(WORK + "/flow.json", "rb") as flow:
+    FLOW = flow.read()  # Ctrl+S may write another one
 print("seed %d, %d events" % (SEED, EVENTS))
 app.start(WORK + "/flow.json")
 source, source_id = start_source()
