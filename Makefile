@@ -127,6 +127,11 @@ script_SRC := $(sort $(wildcard tests/cli/*.sh tests/cluster/*.sh tests/fault/*.
 # Minutes of work each, so only check-long starts them.
 long_SRC := tests/golden/full_vae.c tests/workflow/obs_cost.c tests/cli/add_counter.sh \
 	tests/cluster/launchers.sh
+# The longest of check-long, begun first: what begins last is not to run alone.
+slow_SRC := tests/fault/programs.sh tests/fault/device.c tests/cli/selftest.sh tests/fault/allocations.c tests/e2e/taesd_e2e.c \
+	tests/cli/shard.sh tests/cli/same_bits.sh tests/cli/gate_gfx1151.sh tests/e2e/e2e_qwen.c tests/cli/oclgrind.sh \
+	tests/cli/bench.sh tests/fault/studio.sh tests/golden/vae_tiny.c tests/workflow/obs_cost.c tests/unit/run/plan_runs.c \
+	tests/cli/abi.sh tests/cli/rusticl.sh tests/cli/add_counter.sh tests/fault/limits.sh
 header_SRC := $(sort $(wildcard core/include/ninodes/*.h))
 # Each of these is a language of the app.
 po_DIR := data/po
@@ -263,9 +268,12 @@ $(B)/locale/%/LC_MESSAGES/ninodes.mo: $(po_DIR)/%.po
 	$(Q)msgfmt --check -o $@ $<
 
 $(call bin,$(fuzz_SRC)): $(call obj,$(fuzz_DRIVER))
-$(call bin,$(fuzz_SRC)): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,exit nino_arena_alloc nino_arena_strndup nino_arena_strdup nino_buf_add nino_buf_adds nino_buf_addc)
-# These make allocations fail (tests/oom.h).
+$(call bin,$(fuzz_SRC)): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,exit nino_buf_add nino_buf_adds nino_buf_addc)
+# These make allocations fail (tests/oom.h, tests/unit/oom/arena.h).
+$(call bin,$(patsubst %,tests/unit/oom/%.c,document format graph paths text) $(fuzz_SRC)): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,nino_arena_alloc nino_arena_strndup nino_arena_strdup)
 $(call bin,$(filter tests/unit/oom/%,$(unit_SRC)) $(fuzz_SRC) tests/fault/allocations.c): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc strdup strndup aligned_alloc posix_memalign free pthread_create mmap)
+# This one hears what plans launch.
+$(B)/tests/unit/run/real_programs: LDFLAGS += -Wl,--wrap=nino_device_program_lister
 $(call bin,$(test_SRC)): $(B)/%: $(B)/%.o $(B)/libninodes.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) $(lib_LIBS) -o $@
@@ -285,9 +293,9 @@ $(B)/tests/gate/isa/libOpenCL.so.1: $(sort $(wildcard tests/gate/isa/*.[ch]))
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(filter-out -fsanitize=% -fvisibility=hidden,$(BASE)) $(CFLAGS) -I. -shared $(filter %.c,$^) -lm -o $@
-# What the self-test's kernels do, instruction by instruction; its table: bench/results/isa-gfx1151.md.
-isa: $(B)/ninodes $(isa_DRIVER)
-	$(Q)B=$(B) python3 tests/gate/isa.py --quick >$(B)/isa-gfx1151.md && cp $(B)/isa-gfx1151.md bench/results/isa-gfx1151.md
+# The code objects that are shipped, and kernels of the self-test, instruction by instruction; table: bench/results/isa-gfx1151.md.
+isa: $(B)/ninodes $(isa_DRIVER) code-objects
+	$(Q)B=$(B) python3 tests/gate/isa.py --code $(code_DIR)/.. $(B)/code-sources/gfx1151 --quick >$(B)/isa-gfx1151.md && cp $(B)/isa-gfx1151.md bench/results/isa-gfx1151.md
 fault_TOOLS := $(isa_DRIVER) $(B)/tests/fault/tool/inject $(if $(filter 1,$(CL)),$(B)/tests/fault/tool/cl_layer.so)
 
 # The same targets with the engine in place of fuzz_DRIVER.
@@ -333,7 +341,8 @@ check-bugs: deps-check
 check-long: deps-long
 	$(Q)$(MAKE) $(all_CPUS) --no-print-directory all tests check-headers
 	$(Q)rm -rf $(figures_DIR) && mkdir -p $(figures_DIR)
-	$(Q)NINODES_TEST_LONG=1 $(call counted,make check-long) tests/run.py $(B) $(tests_ALL)
+	$(Q)NINODES_TEST_LONG=1 $(call counted,make check-long) tests/run.py $(B) \
+		$(foreach t,$(call bin,$(slow_SRC)),$(filter $t,$(tests_ALL))) $(filter-out $(call bin,$(slow_SRC)),$(tests_ALL))
 	$(Q)$(call counted,make check-tsan) $(MAKE) --no-print-directory check-tsan TIMES=3
 	$(Q)$(call counted,make check-valgrind) $(MAKE) --no-print-directory check-valgrind
 	$(Q)python3 tests/reliability.py $(figures_DIR)
@@ -406,11 +415,12 @@ coverage: deps-check
 	$(call install_packages,$(DEPS_coverage))
 	$(Q)$(MAKE) $(all_CPUS) --no-print-directory GUI=0 CL=0 COVERAGE=1 coverage-run
 coverage_SRC := $(foreach d,base file text media workflow document monitor node serve oom,$(filter tests/unit/$d/%,$(unit_SRC))) \
-	$(addprefix tests/unit/,run/worker.c run/queue_folder.c run/picture.c run/results.c sample/resume.c model/lora_quantised.c model/detect.c) \
-	$(addprefix tests/workflow/,api_files.c ui_pairs.c load_image.c video_files.c text_nodes.c values.c lists.c switch.c) tests/fault/calls.c tests/fault/kill.c $(fuzz_SRC)
+	$(addprefix tests/unit/,run/worker.c run/queue_folder.c run/picture.c run/results.c sample/resume.c model/lora_quantised.c model/detect.c \
+	model/llm_files.c model/merge.c op/raw.c op/weight.c) \
+	$(addprefix tests/workflow/,api_files.c attach.c model_save.c ui_run.c ui_pairs.c load_image.c video_files.c text_nodes.c values.c lists.c switch.c) tests/fault/calls.c tests/fault/kill.c $(fuzz_SRC)
 coverage-run: $(call bin,$(coverage_SRC))
 	$(Q)find $(B) -name '*.gcda' -delete
-	-$(Q)NINODES_TEST_LIMIT=1200 NINODES_TEST_SHORTAGES=8000 tests/run.py $(B) $^
+	-$(Q)NINODES_TEST_LIMIT=1200 NINODES_TEST_SHORTAGES=20000 tests/run.py $(B) $^
 	$(Q)gcovr -r . --object-directory $(B) --exclude-unreachable-branches --filter core/ --json $(B)/coverage.json $(B)
 	$(Q)tests/coverage.py $(B)/coverage.json | tee $(B)/coverage.txt
 check-headers: $(headers_OK)

@@ -57,7 +57,8 @@ nino_status nino_cl_launch(nino_cl *cl, const char *file, const char *kernel, co
             return NINO_OK;
     if (nino_backend_is_cancelled(&cl->be)) // between the pieces of an op too
         return nino_fail(err, NINO_ERR_CANCELLED, "", "cancelled");
-    if (cl->listing && cl->listing->launches && what && what->is_main)
+    if (cl->listing && cl->listing->launches &&
+        (cl->listing->tells_helpers || (what && what->is_main)))
         nino_buf_addf(cl->listing->launches, "%s %s %s\n", kernel, file, defs);
     if (cl->listing)
         return nino_cl_program_list(cl, file, defs, err);

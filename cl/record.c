@@ -56,7 +56,9 @@ static const nino_cl_told *told_of(nino_cl *cl, nino_monitor *m, const nino_cl_c
     char shape[96], launch[NINO_LAUNCH_TOLD_TEXT], program[NINO_KERNEL_PROGRAM],
         text[NINO_CALL_TEXT] = "";
     nino_shape_print(shape, sizeof(shape), d ? &d->dst : &none);
-    nino_launch_write_told(launch, l, nino_cl_kernel_program(cl, c->kernel, program),
+    // What another library launches has no kernel of ours.
+    nino_launch_write_told(launch, l,
+                           c->kernel ? nino_cl_kernel_program(cl, c->kernel, program) : "",
                            d ? nino_call_write(text, d) : text);
     *t = (nino_cl_told){ .launch = *l,
                          .kernel = c->kernel,

@@ -7,10 +7,10 @@ The seconds of a test are those of the clock and, behind them, of processors: it
 A test that exits with 77 was skipped; its output says why. One that passes with parts left out says "part skipped" for
 each. A script that has "alone:" in its first five lines, with the reason, runs when no other does. A test that has not
 ended after a limit failed: it is ended with all it started, and its last words are shown.
-NINODES_TEST_JOBS: how many at a time, the processors at most 4 unless told. NINODES_TEST_LIMIT: seconds for one test,
-600 unless told (3600 in the long form). NINODES_TEST_LONG=1 asks tests for their long form. NINODES_TEST_UNDER: a command
-that programs (not scripts) are run under, with its options. NINODES_TEST_TITLE: the counts are a figure of that name
-(figure.py).
+NINODES_TEST_JOBS: how many at a time, unless told twice as many as processors, at most 4: many wait for another program.
+NINODES_TEST_LIMIT: seconds for one test, 600 unless told (2700 in the long form). NINODES_TEST_LONG=1 asks tests for their
+long form. NINODES_TEST_UNDER: a command that programs (not scripts) are run under, with its options. NINODES_TEST_TITLE: the
+counts are a figure of that name (figure.py).
 """
 import concurrent.futures
 import os
@@ -98,8 +98,8 @@ def stopped(signum, _frame):
 
 def main():
     build, tests = sys.argv[1], sys.argv[2:]
-    jobs = int(os.environ.get("NINODES_TEST_JOBS") or min(os.cpu_count() or 1, 4))
-    limit = int(os.environ.get("NINODES_TEST_LIMIT") or (3600 if os.environ.get("NINODES_TEST_LONG") else 600))
+    jobs = int(os.environ.get("NINODES_TEST_JOBS") or min(2 * len(os.sched_getaffinity(0)), 4))
+    limit = int(os.environ.get("NINODES_TEST_LIMIT") or (2700 if os.environ.get("NINODES_TEST_LONG") else 600))
     for s in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(s, stopped)
     config = tempfile.mkdtemp()

@@ -136,13 +136,13 @@ INLINE void add_values(global const T *v, long ld, int kc, int nq, local float *
     for (; d < (HALF ? D / 16 * 16 : D); d += NR) {
         values(v, ld, kc, d, NR, (local float *) vs);
         for (int r = 0; r < nq; r += MR)
-            tile_product(kc, ss + r * LDS, LDS, vs, os + (r * DN + d) / 16, DN / 16, 0);
+            tile_product(kc, ss + r * LDS, LDS, vs, os + (r * DN + d) / 16, DN / 16, 0, 0, 0);
     }
 #if HALF
     values(v, ld, kc, d, 8, (local float *) vs);
     for (int r = 0; r < nq; r += MR)
         tile_half(kc, ss + r * LDS, LDS, (local float8 *) vs,
-                  (local float8 *) (os + (r * DN + d) / 16), DN / 8, 0);
+                  (local float8 *) (os + (r * DN + d) / 16), DN / 8, 0, 0, 0);
 #endif
 }
 
@@ -193,7 +193,7 @@ kernel WG1 void attention(const int first, global const T *restrict query, const
         for (int p = 0; p < kc; p += NR)
             for (int r = 0; r < nq; r += MR)
                 tile_scores(D, qs + r * LDQ, LDQ, (global const float16 *) (Kp + (long) (k0 + p) * D),
-                            scores + (r * LDS + p) / 16, LDS / 16, 1);
+                            scores + (r * LDS + p) / 16, LDS / 16, 1, 0, 0);
         for (int r = 0; r < nq; r++)
             soften(scores + r * (LDS / 16), min(kc, SEEN(q0 + r) - k0), os + r * (DN / 16), top + r, total + r,
                    bias + (long) r * bias_q * Tk + k0);

@@ -40,12 +40,14 @@ INLINE void zero_row(local float *d, int n)
         d[i] = 0.0f;
 }
 
-// xs[r][0 .. n) = channels c .. c+n of np rows' inputs under tap t. Returns the pixel behind the last.
+// xs[r][0 .. n) = channels c .. c+n of np rows' inputs under tap t; after[r]: the address of what follows
+// them. Returns the pixel behind the last.
 INLINE pixel gather(const geometry *g, pixel q, int np, int t, int c, int n, int C,
-                    global const T *X, global const T *P, local float *xs)
+                    global const T *X, global const T *P, local float *xs, local ulong *after)
 {
     for (int r = 0; r < np; r++, next(g, &q)) {
         global const T *x = inputs(source(g, &q, t), C, X, P);
+        after[r] = (ulong) (x ? x + c + n : X);
         if (x)
             copy_row(xs + r * LDX, x + c, n);
         else
@@ -54,12 +56,25 @@ INLINE pixel gather(const geometry *g, pixel q, int np, int t, int c, int n, int
     return q;
 }
 
+// Asks for n bytes of each of some rows, from byte `from` on.
+INLINE void ask_for_rows(const local ulong *rows, int n_rows, int from, int n)
+{
+    for (int i = 0; i < n_rows; i++)
+        ask_for(rows[i] + from, n);
+}
+
 #ifndef RAW
 // Panels of f32 with 64 columns are what the register tile reads.
 #define AS_READ_f32 (NV == 4)
 #define PANELS_AS_READ PASTE(AS_READ_, WT)
 #if PANELS_AS_READ
 DEFINE_TILE(tile_panel, local, global, local)
+// Rows of f32 inputs can be read where they lie, too, unless they are so far apart that they would
+// drive each other out of a second-level cache.
+#define ROWS_AS_READ_f32 1
+#define ROWS_AS_READ PASTE(ROWS_AS_READ_, STORAGE)
+#define FAR_APART 4096 // floats
+DEFINE_TILE(tile_in_place, global, global, local)
 #endif
 
 // ws[s][k][NR] = columns s * NR .. of n rows of a panel, for s < subs.
@@ -71,43 +86,59 @@ INLINE void convert(global const W_t *w, int n, int subs, local float16 *ws)
                 ws[(s * KC + k) * NV + v] = LOADW16(w + k * 64 + s * NR + v * 16);
 }
 
-#define LINE ((int) (64 / sizeof(W_t)))
-// Cache lines of the next panel to ask for with each register tile of this one.
-INLINE int ahead(int kc, int np, int subs)
-{
-    const int tiles = subs * ((np + MR - 1) / MR);
-    return (kc * 64 / LINE + tiles - 1) / tiles;
-}
-
 // The macro tile: rows from pixel p0 on, panels j0 .. j1. Of the last MR rows those beyond np are
 // computed from whatever is there and never stored. Taps before tap0 see zeros only. While a panel is
 // multiplied, the one after it is asked for.
 INLINE void accumulate(const geometry *g, int p0, int np, int j0, int j1, int N, int C, int tap0,
                        global const T *X, global const T *P, global const W_t *Wp,
-                       local float *xs, local float16 *ws, local float16 *acc)
+                       global const T *Y, long ld, local float *xs, local float16 *ws, local float16 *acc,
+                       local ulong *after)
 {
     const int taps = TAPS(g), K = taps * C, Cp = (C + 15) & ~15, first = tap0 * C;
     const long panel = (long) taps * Cp;
-    const pixel q = pixel_at(g, p0);
+#if PANELS_AS_READ && ROWS_AS_READ
+    const int is_plain = taps == 1 && g->stride == 1 && !g->pad && !g->up && C == Cp;
+    const int whole = is_plain && C % FAR_APART ? np / MR * MR : 0; // rows that need no copy
+#else
+    const int whole = 0;
+#endif
+    const pixel q = pixel_at(g, p0 + whole);
     for (int k0 = first; k0 < K; k0 += KC) {
         const int kc = min(KC, K - k0), t0 = k0 / C, c0 = k0 - t0 * C;
         for (int k = 0, t = t0, c = c0; k < kc; t++, c = 0) {
             const int n = min(C - c, kc - k);
-            gather(g, q, np, t, c, n, C, X, P, xs + k);
+            gather(g, q, np - whole, t, c, n, C, X, P, xs + whole * LDX + k, after + whole);
             k += n;
         }
+        for (int r = 0; r < whole; r++)
+            after[r] = (ulong) (X + (long) (p0 + r) * C + k0 + kc);
+        const int is_last = k0 + kc == K;
+        const int part = is_last ? 64 * (int) sizeof(T) : KC * (int) sizeof(T) / (j1 - j0);
+        if (is_last)
+            for (int r = 0; r < np; r++)
+                after[r] = (ulong) (Y + (p0 + r) * ld + j0 * 64);
         for (int j = j0; j < j1; j++) {
             const int subs = (min(64, N - j * 64) + NR - 1) / NR;
             global const W_t *next =
                 Wp + (j + 1 < j1 ? (j + 1) * panel + k0 : j0 * panel + k0 + kc) * 64;
-            const int lines = ahead(kc, np, subs);
+            const int tiles = (np + MR - 1) / MR * subs;
+            const int bytes = kc * 64 * (int) sizeof(W_t), each = share(bytes, tiles, kc);
+            const int asked = kc / 4 * each;
+            ulong ahead = (ulong) next;
             local float16 *sums = acc + (j - j0) * 4;
 #if PANELS_AS_READ
             if (C == Cp) {
                 global const float16 *w = (global const float16 *) (Wp + (j * panel + k0) * 64);
-                for (int r = 0; r < np; r += MR, next += lines * LINE) {
-                    tile_panel(kc, xs + r * LDX, LDX, w, sums + r * LDACC, LDACC, k0 == first);
-                    ask_for(next, lines);
+                for (int r = 0; r < np; r += MR, ahead += asked) {
+                    ask_for_rows(after + r, min(MR, np - r), (j - j0) * part, part);
+#if ROWS_AS_READ
+                    if (r < whole)
+                        tile_in_place(kc, X + (long) (p0 + r) * C + k0, C, w, sums + r * LDACC, LDACC,
+                                      k0 == first, ahead, each);
+                    else
+#endif
+                        tile_panel(kc, xs + r * LDX, LDX, w, sums + r * LDACC, LDACC, k0 == first,
+                                   ahead, each);
                 }
                 continue;
             }
@@ -118,10 +149,11 @@ INLINE void accumulate(const geometry *g, int p0, int np, int j0, int j1, int N,
                 k += n;
             }
             for (int s = 0; s < subs; s++)
-                for (int r = 0; r < np; r += MR, next += lines * LINE) {
+                for (int r = 0; r < np; r += MR, ahead += asked) {
+                    if (!s)
+                        ask_for_rows(after + r, min(MR, np - r), (j - j0) * part, part);
                     tile_product(kc, xs + r * LDX, LDX, ws + s * KC * NV,
-                                 sums + r * LDACC + s * NV, LDACC, k0 == first);
-                    ask_for(next, lines);
+                                 sums + r * LDACC + s * NV, LDACC, k0 == first, ahead, each);
                 }
         }
     }
@@ -151,7 +183,8 @@ INLINE void decode(bytes W, grids grid, global const float *scales, int is_scale
 
 INLINE void accumulate_raw(const geometry *g, int p0, int np, int n0, int columns, int C,
                            global const T *X, bytes W, grids grid, global const float *scales,
-                           int is_scaled, local float *xs, local float16 *ws, local float16 *acc)
+                           int is_scaled, local float *xs, local float16 *ws, local float16 *acc,
+                           local ulong *after)
 {
     const pixel first = pixel_at(g, p0);
     for (int c = 0; c < C; c += KC) {
@@ -160,11 +193,11 @@ INLINE void accumulate_raw(const geometry *g, int p0, int np, int n0, int column
         decode(W, grid, scales, is_scaled, n0, columns, C, c, n, (local float *) ws);
         for (int r = 0; r < np; r += RAW_STEP) {
             const int rows = min(RAW_STEP, np - r);
-            q = gather(g, q, rows, 0, c, n, C, X, 0, xs);
+            q = gather(g, q, rows, 0, c, n, C, X, 0, xs, after);
             for (int s = 0; s < columns; s += NR)
                 for (int i = 0; i < rows; i += MR)
                     tile_product(n, xs + i * LDX, LDX, ws + s / 16 * KC,
-                                 acc + (r + i) * 4 + s / 16, 4, c == 0);
+                                 acc + (r + i) * 4 + s / 16, 4, c == 0, 0, 0);
         }
     }
 }
@@ -194,12 +227,13 @@ kernel WG1 void gemm(int row0, int row1, int N, int ld, int C, int H, int W, int
 {
     local float16 ws[KC * 4], acc[RAW_ROWS * 4];
     local float xs[RAW_STEP * LDX];
+    local ulong after[RAW_STEP];
     const geometry g = { H, W, OH, OW, ks, stride, pad, up, VIDEO_GEOMETRY };
     const int p0 = row0 + get_group_id(0) * rows, np = min(rows, row1 - p0);
     const int n0 = get_group_id(1) * 64, n1 = min(n0 + 64, N);
     Wp += Wp_off;
     accumulate_raw(&g, p0, np, n0, n1 - n0, C, X + X_off, Wp, (grids) (Wp + grid),
-                   (global const float *) (Wp + scales), is_scaled, xs, ws, acc);
+                   (global const float *) (Wp + scales), is_scaled, xs, ws, acc, after);
     for (int r = 0; r < np; r++) {
         const long at = (long) (p0 + r) * ld;
         finish(acc + r * 4, n0, n1, bias + bias_off, R + R_off + at, Y + Y_off + at, fn, has);
@@ -216,10 +250,12 @@ kernel WG1 void gemm(int row0, int row1, int N, int ld, int C, int H, int W, int
 {
     local float16 ws[KC * 4], acc[ROWS * LDACC];
     local float xs[ROWS * LDX];
+    local ulong after[ROWS];
     const geometry g = { H, W, OH, OW, ks, stride, pad, up, VIDEO_GEOMETRY };
     const int p0 = row0 + get_group_id(0) * rows, np = min(rows, row1 - p0);
     const int j0 = get_group_id(1) * nb, j1 = min(j0 + nb, (N + 63) / 64);
-    accumulate(&g, p0, np, j0, j1, N, C, FIRST_TAP, X + X_off, EARLIER, Wp + Wp_off, xs, ws, acc);
+    accumulate(&g, p0, np, j0, j1, N, C, FIRST_TAP, X + X_off, EARLIER, Wp + Wp_off, Y + Y_off, ld, xs, ws, acc,
+               after);
     for (int r = 0; r < np; r++) {
         const long at = (long) (p0 + r) * ld;
         finish(acc + r * LDACC, j0 * 64, min(j1 * 64, N), bias + bias_off, R + R_off + at,

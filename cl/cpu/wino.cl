@@ -150,16 +150,15 @@ kernel WG1 void wino_gemm(global const float *V_, const ulong V_off, global cons
     U += U_off + z * Np * Cp;
     M += M_off + z * Tp * Np;
     for (int k = 0; k < Cp; k += KC) {
-        const int kc = min(KC, Cp - k), lines = (kc * NV * MR + r1 - r0 - 1) / (r1 - r0);
+        const int kc = min(KC, Cp - k), each = share(kc * NR * 4, (r1 - r0 + MR - 1) / MR, kc);
         for (int n = n0; n < n1; n += NR) {
             global const float *next =
                 U + (n + NR < n1 ? (long) (n + NR) * Cp + k * NR : (long) n0 * Cp + (k + KC) * NR);
-            for (int r = r0; r < r1; r += MR, next += lines * 16) {
+            ulong ahead = (ulong) next;
+            for (int r = r0; r < r1; r += MR, ahead += kc / 4 * each)
                 tile_wino(kc, V_ + (long) r * ldv + k, ldv,
                           (global const float16 *) (U + (long) n * Cp + k * NR),
-                          (global float16 *) (M + (long) r * Np + n), Np / 16, k == 0);
-                ask_for(next, lines);
-            }
+                          (global float16 *) (M + (long) r * Np + n), Np / 16, k == 0, ahead, each);
         }
     }
 }

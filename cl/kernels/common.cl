@@ -340,9 +340,11 @@ INLINE float16 larger(float16 a, float16 b) { return a > b ? a : b; } // b where
 #else
 #define EACH_M(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10) F(11)
 #endif
-#define TILE_CLEAR1(i, j) TILE_VEC c##i##_##j = (TILE_VEC) (0.0f);
+#define TILE_SUM1(i, j) TILE_VEC c##i##_##j;
+#define TILE_SUM(i) EACH_V(TILE_SUM1, i)
+#define TILE_CLEAR1(i, j) c##i##_##j = (TILE_VEC) (0.0f);
 #define TILE_CLEAR(i) EACH_V(TILE_CLEAR1, i)
-#define TILE_READ1(i, j) TILE_VEC c##i##_##j = c[(i) * ldc + (j)];
+#define TILE_READ1(i, j) c##i##_##j = c[(i) * ldc + (j)];
 #define TILE_READ(i) EACH_V(TILE_READ1, i)
 #define TILE_WRITE1(i, j) c[(i) * ldc + (j)] = c##i##_##j;
 #define TILE_WRITE(i) EACH_V(TILE_WRITE1, i)
@@ -353,38 +355,57 @@ INLINE float16 larger(float16 a, float16 b) { return a > b ? a : b; } // b where
         const TILE_VEC v = (TILE_VEC) (a[(i) * lda]);                                                 \
         EACH_V(TILE_FMA1, i)                                                                       \
     }
-#define TILE_STEPS                                                                                 \
-    for (int k = 0; k < n; k++, a++, b += NV) {                                                    \
+#define TILE_STEP                                                                                  \
+    {                                                                                              \
         EACH_V(TILE_B, 0)                                                                          \
         EACH_M(TILE_FMA)                                                                           \
+        a++;                                                                                       \
+        b += NV;                                                                                   \
     }
+#define TILE_STEPS                                                                                 \
+    for (; k + 4 <= n; k += 4, ahead += each) {                                                    \
+        ask_for(ahead, each);                                                                      \
+        TILE_STEP TILE_STEP TILE_STEP TILE_STEP                                                    \
+    }                                                                                              \
+    for (; k < n; k++)                                                                             \
+        TILE_STEP
 
-// c[MR][NR] = (is_first ? 0 : c) + a[MR][n] b[n][NR]; rows of a are lda floats apart, rows of c ldc
-// vectors. Pointers to __local are not restrict: oclgrind cannot run what inlining leaves of that.
-#define DEFINE_TILE(name, a_space, b_space, c_space)                                               \
-    INLINE void name(int n, a_space const float *a, const int lda, b_space const TILE_VEC *b,      \
-                     c_space TILE_VEC *c, const int ldc, const int is_first)                       \
-    {                                                                                              \
-        if (is_first) {                                                                            \
-            EACH_M(TILE_CLEAR)                                                                     \
-            TILE_STEPS                                                                             \
-            EACH_M(TILE_WRITE)                                                                     \
-        } else {                                                                                   \
-            EACH_M(TILE_READ)                                                                      \
-            TILE_STEPS                                                                             \
-            EACH_M(TILE_WRITE)                                                                     \
-        }                                                                                          \
-    }
-#define TILE_VEC float16
-DEFINE_TILE(tile_product, local, local, local)
-
-// Asks for the next n cache lines from p on: weights come from below the second-level cache, once for
-// each macro tile, and would be waited for while the first rows are multiplied.
-INLINE void ask_for(global const void *p, int n)
+// Asks for the cache lines of the next n bytes. Weights come from below the second-level cache, once for
+// each macro tile, and would be waited for while the first rows are multiplied. Asked for all at once
+// they would occupy what loads of the register tile need: every four steps it asks for a line.
+INLINE void ask_for(ulong at, const int n)
 {
 #if __x86_64__ || __aarch64__
-    for (ulong at = (ulong) p; n > 0; n--, at += 64)
+    for (const ulong end = at + n; at < end; at += 64)
         __builtin_prefetch((const void *) at, 0, 2);
 #endif
 }
+
+// How many bytes to ask for at a time, of all that `tiles` register tiles of n steps shall ask for.
+INLINE int share(int bytes, int tiles, int n)
+{
+    const int times = max(tiles * (n / 4), 1);
+    return (bytes + times - 1) / times;
+}
+
+// c[MR][NR] = (is_first ? 0 : c) + a[MR][n] b[n][NR]; rows of a are lda floats apart, rows of c ldc
+// vectors. `each` bytes from `ahead` on are asked for every four steps. Pointers to __local are not
+// restrict: oclgrind cannot run what inlining leaves of that.
+#define DEFINE_TILE(name, a_space, b_space, c_space)                                               \
+    INLINE void name(int n, a_space const float *a, const int lda, b_space const TILE_VEC *b,      \
+                     c_space TILE_VEC *c, const int ldc, const int is_first, ulong ahead,          \
+                     const int each)                                                               \
+    {                                                                                              \
+        int k = 0;                                                                                 \
+        EACH_M(TILE_SUM)                                                                           \
+        if (is_first) {                                                                            \
+            EACH_M(TILE_CLEAR)                                                                     \
+        } else {                                                                                   \
+            EACH_M(TILE_READ)                                                                      \
+        }                                                                                          \
+        TILE_STEPS                                                                                 \
+        EACH_M(TILE_WRITE)                                                                         \
+    }
+#define TILE_VEC float16
+DEFINE_TILE(tile_product, local, local, local)
 #endif

@@ -165,7 +165,7 @@ kernel WG(WG_SIZE) void GEMM(BP, BN)(int row0, int row1, int N, int ld, int C, i
 #pragma nounroll
         for (int j = 0; j < TP; j++, p += 16) {
             const float8 now = acc[0][0];
-            float4 lo = now.lo, hi = now.hi;
+            float4 lo = DECODED(now.lo), hi = DECODED(now.hi);
             UNROLL
             for (int k = 0; k + 1 < TP; k++)
                 acc[0][k] = acc[0][k + 1];

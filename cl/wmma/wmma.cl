@@ -111,6 +111,14 @@ INLINE uint4 load_pixel(global const T *x, int c, int C)
 }
 #endif
 
+// What sums of products with weights stand for.
+#define TIMES_144_f8_e4m3 1
+#if CHUNKED && PASTE(TIMES_144_, RAW)
+#define DECODED(v) ((v) * (1.0f / 144) + ((v) - (v))) // NaN where a weight was
+#else
+#define DECODED(v) (v)
+#endif
+
 #if CHUNKED
 // ---- eight weights as f16 without a detour by f32 ------------------------------------------------
 // A byte in the low bits of 1024 as f16 makes 1024 more than the byte, from which the rest is exact.
@@ -144,13 +152,13 @@ CHUNK(q4_0)
                      both(word(b)));
 }
 CHUNK(f8_e5m2) { return spread(*(global const uint2_u *) (W + at)) << 8; }
-// Four bits of exponent are eight less than five. NaN looks like 480 / 256, the only number that 34944
-// makes infinite, which times 0 is NaN.
+// As f16 the same bits are a 256th. 144 times the value is as exact, also as bf16: 36864 times that 256th, which is
+// infinite for NaN alone, that looks like 480. See DECODED().
 CHUNK(f8_e4m3)
 {
     const uint4 s = spread(*(global const uint2_u *) (W + at)) << 8;
-    const uint4 h = (s & 0x80008000u) | (s & 0x7f007f00u) >> 1;
-    return pairs_add(pairs_mul(h, both(0x5c00)), pairs_mul(pairs_mul(h, both(0x7844)), both(0)));
+    const uint4 h = as_uint4(as_short8(s) >> (short8)(1)) & 0xbfffbfffu;
+    return pairs_mul(h, both(0x7880));
 }
 #endif
 

@@ -316,7 +316,9 @@ static nino_document *from_graph(nino_graph *g, const char *name, bool is_file, 
         return NULL;
     d->form = is_file ? NINO_DOCUMENT_UI : NINO_DOCUMENT_IMPORT;
     const char *ui = nino_graph_ui_json(g, &len);
-    if (ui)
+    if (ui && !len) // it is there, and there was no memory to write it
+        st = nino_doc_nomem(d, err);
+    else if (ui)
         st = doc_start(d, ui, len, err);
     else
         st = start_api(d, g, err);

@@ -94,7 +94,7 @@ static nino_status check_quant(place *p, nino_error *err)
     if (q->dtype != NINO_U8 || q->bytes > MOST_QUANT)
         return fail_here(p, NINO_ERR_FORMAT, "it is not a short text", err);
     if (!(text = malloc((size_t) q->bytes + 1)))
-        return fail_here(p, NINO_ERR_NOMEM, "out of memory", err);
+        return nino_fail(err, NINO_ERR_NOMEM, p->name, "out of memory");
     nino_status st = nino_weights_read(p->w, q, text, err);
     if (!st)
         st = nino_json_parse(text, (size_t) q->bytes, p->name, NULL, &doc, err);

@@ -107,14 +107,15 @@ const nino_check_case nino_check_cases[] = {
     CONV(3, 1, 5, X(1, 9, 11, 32), .bias = true, .attr.act = NINO_ACT_TANH3),
     CONV(3, 2, 1, X(1, 6, 5, 16), .attr.upsample2x = true, .attr.pad = NINO_PAD_END, .weight = NINO_F16),
     CONV(3, 1, 17, X(1, 8, 9, 208), .bias = true, .attr.act = NINO_ACT_SIGMOID),
-    // just too small for Winograd
-    CONV(3, 1, 32, X(1, 32, 32, 31), .bias = true),
+    // just too small for Winograd: channels, columns, pixels, all that it saves
+    CONV(3, 1, 64, X(1, 32, 32, 31), .bias = true),
     CONV(3, 1, 31, X(1, 32, 32, 32), .bias = true),
-    CONV(3, 1, 32, X(1, 7, 73, 32), .bias = true),
-    // large enough for Winograd: whole tiles, ragged tiles, batches, enlarged, with everything
+    CONV(3, 1, 64, X(1, 7, 73, 32), .bias = true),
     CONV(3, 1, 32, X(1, 32, 32, 32), .bias = true),
+    // large enough for Winograd: whole tiles, ragged tiles, batches, enlarged, with everything
+    CONV(3, 1, 64, X(1, 32, 32, 32), .bias = true),
     CONV(3, 1, 64, X(1, 35, 33, 40), .bias = true, .residual = true, .attr.act = NINO_ACT_SILU),
-    CONV(3, 1, 37, X(2, 23, 29, 67), .weight = NINO_F16),
+    CONV(3, 1, 57, X(2, 23, 29, 67), .weight = NINO_F16),
     CONV(3, 1, 48, X(1, 18, 19, 64), .attr.upsample2x = true, .bias = true, .attr.act = NINO_ACT_RELU),
     CONV(3, 1, 64, X(1, 17, 35, 64), .attr.upsample2x = true, .bias = true, .attr.act = NINO_ACT_LEAKY),
     CONV(3, 1, 64, X(1, 96, 100, 64), .bias = true, .residual = true, .attr.act = NINO_ACT_RELU, .is_large = true),
@@ -138,9 +139,9 @@ const nino_check_case nino_check_cases[] = {
     CONV3(3, 0, 1, 3, .src = { { 4, 9, 11, 48 }, { 2, 9, 11, 48 } }, .bias = true),
     CONV3(3, 2, 1, 2, X(1, 9, 11, 32), .bias = true, .residual = true),
     // Winograd: one frame, several, with earlier ones
-    CONV3(3, 2, 1, 32, X(1, 23, 25, 32), .bias = true),
-    CONV3(3, 2, 1, 48, X(2, 24, 22, 35), .bias = true, .weight = NINO_F16),
-    CONV3(3, 1, 1, 33, .src = { { 1, 23, 24, 48 }, { 1, 23, 24, 48 } }, .residual = true),
+    CONV3(3, 2, 1, 64, X(1, 23, 25, 32), .bias = true),
+    CONV3(3, 2, 1, 60, X(2, 24, 22, 35), .bias = true, .weight = NINO_F16),
+    CONV3(3, 1, 1, 50, .src = { { 1, 23, 24, 48 }, { 1, 23, 24, 48 } }, .residual = true),
     CONV3(3, 0, 1, 64, .src = { { 2, 21, 26, 40 }, { 2, 21, 26, 40 } }, .bias = true, .residual = true, .attr.act = NINO_ACT_SILU),
     CONV3(3, 0, 1, 384, .src = { { 2, 60, 104, 384 }, { 2, 60, 104, 384 } }, .bias = true, .weight = NINO_BF16, .only_bench = true),
     CONV3(3, 0, 1, 96, .src = { { 4, 120, 208, 96 }, { 2, 120, 208, 96 } }, .bias = true, .weight = NINO_BF16, .only_bench = true),
@@ -241,6 +242,7 @@ const nino_check_case nino_check_cases[] = {
     { .op = NINO_OP_GLU, X(1, 2) },
     { .op = NINO_OP_GLU, X(5, 66), .attr.act = NINO_ACT_GELU },
     { .op = NINO_OP_GLU, X(2, 3, 140), .attr.act = NINO_ACT_SILU },
+    { .op = NINO_OP_GLU, X(3, 72), .attr.act = NINO_ACT_GELU },
     { .op = NINO_OP_GLU, X(1, 4096, 2560), .attr.act = NINO_ACT_GELU, .only_bench = true },
     { .op = NINO_OP_GATE_ADD, .src = { { 1, 1 }, { 1, 1 }, { 1, 1 } } },
     { .op = NINO_OP_GATE_ADD, .src = { { 2, 7, 36 }, { 2, 7, 36 }, { 2, 36 } } },

@@ -121,7 +121,10 @@ static nino_status video_read_open_codec(reader *r, nino_error *err)
 static nino_status video_read_take_frame(reader *r, const nino_video_info *info, nino_error *err)
 {
     const int w = info->width, h = info->height;
-    if (!r->rgb && !(r->rgb = malloc((size_t) w * (size_t) h * 3 + NINO_AV_BEHIND)))
+    // The scaler's fast conversions write whole eights of pixels, and leave out the last ones of a
+    // row where its stride has no room for them.
+    const size_t row = (size_t) w * 3, stride = ((size_t) w + 7) / 8 * 8 * 3;
+    if (!r->rgb && !(r->rgb = malloc(stride * (size_t) h + NINO_AV_BEHIND)))
         return video_read_no_memory(r, err);
     if (!r->sws) // sizes and formats may change within a stream; pictures have the first one's
         r->sws = r->av->sws_getContext(r->frame->width, r->frame->height, r->frame->format, w, h,
@@ -129,9 +132,11 @@ static nino_status video_read_take_frame(reader *r, const nino_video_info *info,
     if (!r->sws)
         return video_read_no_memory(r, err);
     uint8_t *const to[] = { r->rgb };
-    const int stride[] = { w * 3 };
+    const int strides[] = { (int) stride };
     r->av->sws_scale(r->sws, (const uint8_t *const *) r->frame->data, r->frame->linesize, 0,
-                     r->frame->height, to, stride);
+                     r->frame->height, to, strides);
+    for (int y = 1; y < h && stride > row; y++)
+        memmove(r->rgb + (size_t) y * row, r->rgb + (size_t) y * stride, row);
     const nino_frame f = { r->rgb, w, h, 3, info->fps > 0 ? 1 / info->fps : 0 };
     r->n++;
     return r->fn(r->priv, &f, &r->stop, err);

@@ -13,6 +13,7 @@ typedef struct nino_programs {
     size_t n, cap;
     bool is_short;      // memory for one was not there
     nino_buf *launches; // NULL, or: each main launch of an op adds a line "KERNEL FILE OPTIONS"
+    bool tells_helpers; // and each of a helper kernel
 } nino_programs;
 
 // What a process that compiles for another is told: a program, and what it answers when that is done. Its

@@ -15,10 +15,12 @@
 #include <stdio.h>
 #include <string.h>
 
-// Where Winograd wins: enough arithmetic to hide the transforms of the image, enough pixels to hide
-// the transform of the weights.
+// Where Winograd is tried: enough pixels to hide the transform of the weights.
 #define WINO_MIN_CHANNELS 32
 #define WINO_MIN_PIXELS 512
+// Arithmetic that a CPU does while its transforms move a byte between caches. A constant, not the device's own
+// figure: which of two convolutions it is changes bits, which must not depend on what was measured.
+#define WINO_FLOPS_A_BYTE 10
 // Tiles of a stripe: few enough for the caches, enough rows for the products to run at full speed.
 #define WINO_TILES NINO_STANDARD_WINO_TILES
 // Strip of the group norm statistics: bytes of f32 that stay in a first-level cache's reach while
@@ -68,6 +70,20 @@ nino_status nino_sched_find(const char *name, const char *where, const nino_sche
 
 static uint64_t align256(uint64_t n) { return (n + 255) / 256 * 256; }
 
+// Its products are a quarter of the arithmetic, but of columns in whole panels, and 36 numbers for each tile and
+// channel are written and read again on either side of them, as those of the weights are. With few channels that is
+// more than what they save: of the video VAE of the demo, 3 x 32 to 32, it made a run slower by a fifth.
+static bool wino_gains(const nino_op_desc *d, int64_t pixels)
+{
+    const int frames = nino_op_taps(d) / 9; // also of a clip's first: how it is cut changes no bit
+    const double c = (double) d->weight->c * frames, n = (double) d->weight->n,
+                 np = (double) nino_pack_panels_of(d->weight->n) * 64;
+    const double direct = 2 * 9 * c * n * (double) pixels, products = direct / 4 * np / n,
+                 tiles = (double) pixels / 16;
+    const double bytes = 2 * 4 * 36 * tiles * (c + np) + 4 * (9 + 2 * 36) * c * n;
+    return products + bytes * WINO_FLOPS_A_BYTE < direct;
+}
+
 nino_conv_algo nino_sched_conv(const nino_profile *p, const nino_op_desc *d)
 {
     const nino_op_attr *a = &d->attr;
@@ -80,7 +96,8 @@ nino_conv_algo nino_sched_conv(const nino_profile *p, const nino_op_desc *d)
     const int64_t c = d->weight->c, n = d->weight->n;
     const int64_t images = is_video || a->each_image ? 1 : nino_op_rows_of_whole(d, d->dst.dim[0]);
     const int64_t pixels = images * d->dst.dim[1] * d->dst.dim[2];
-    return c >= WINO_MIN_CHANNELS && n >= WINO_MIN_CHANNELS && pixels >= WINO_MIN_PIXELS
+    return c >= WINO_MIN_CHANNELS && n >= WINO_MIN_CHANNELS && pixels >= WINO_MIN_PIXELS &&
+                   wino_gains(d, pixels)
                ? NINO_CONV_WINOGRAD
                : NINO_CONV_DIRECT;
 }

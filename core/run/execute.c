@@ -228,8 +228,8 @@ static nino_status attempt(run_state *rs, const nino_gnode *n, node_state *s, no
     const nino_node_ops *ops = n->def->ops;
     nino_stream_set_precision(x->stream, precision_of_node(x, n));
     uint32_t switched = ops->switched ? ops->switched(n->params, x->switched) : x->switched;
-    // Winograd's workspace is f32: there is no room for it
-    if (nino_stream_taken(x->stream)->is_narrow)
+    if (nino_stream_taken(x->stream)
+            ->is_narrow) // Winograd's workspace is f32: there is no room for it
         switched |= NINO_POLICY_BIT(NINO_POLICY_LAYOUT) & NINO_POLICY_STANDARD;
     nino_backend_set_switched(nino_stream_backend(x->stream), switched);
     const uint64_t n_ops = nino_stream_backend(x->stream)->n_ops;

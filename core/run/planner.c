@@ -15,8 +15,7 @@
 #define SAME 1e-3                         // times that differ by less are the same
 #define WORTH 0.01                        // what needs more memory must gain that much
 #define LEAST_TILE 64                     // pixels
-#define STEPS 8                           // of an octave of budgets
-#define PARTS 4                           // of a step
+#define STEPS 16                          // of an octave of budgets
 #define HOPELESS 1.1                      // times as long as the best, an octave below it
 #define TENTH ((uint64_t) (1 << 20) / 10) // of a mebibyte
 
@@ -106,7 +105,7 @@ typedef struct search {
     uint64_t budget;
     int walks; // within this budget
     nino_planned *p;
-    nino_choice *trial;
+    nino_choice *trial, *plain; // plain: as the ops themselves do
     nino_outcome out;
     bool may_narrow; // 16-bit storage, where tiles would be the other way
     bool is_out;     // of the host's memory: what is searched for cannot be found
@@ -305,6 +304,14 @@ static bool try_lean(search *s)
     if (!fits)
         return false;
     narrow_where_it_acts(s);
+    for (int way = 0; way < 2; way++) { // all in 32 bits: a few at a time need not be worth it
+        for (int i = 0; i < s->w->n_nodes; i++) {
+            s->trial[i] = s->p->choice[i];
+            s->trial[i].is_narrow = false;
+            s->trial[i].is_exact |= way;
+        }
+        try_it(s, SAME);
+    }
     for (int i = 0; i < s->w->n_nodes; i++) {
         if (!s->p->choice[i].is_narrow)
             continue;
@@ -372,8 +379,7 @@ static bool is_better(const search *s, const nino_planned *a, const nino_planned
             nino_planner_loss_of(n, &a->best) < nino_planner_loss_of(n, &b->best));
 }
 
-// Steps of an octave and parts of them; the same for every budget, so that a larger one finds all that a
-// smaller one does.
+// Steps of an octave; the same for every budget, so that a larger one finds all that a smaller one does.
 static uint64_t step_at(double at) { return (uint64_t) exp2(at / STEPS); }
 
 static uint64_t step_below(uint64_t budget, int i)
@@ -397,83 +403,98 @@ static void copy_planned(nino_planned *to, const nino_planned *from)
 }
 
 // A whole search within s->budget; it becomes the best if it is better. What it costs as charged; INFINITY:
-// nothing fits.
-static double search_as_well(search *s, nino_planned *best)
+// nothing fits. *peak: memory that it needs; may be NULL.
+static double search_as_well(search *s, nino_planned *best, uint64_t *peak)
 {
     nino_planned p;
-    if (!planned_init(&p, s->w->n_nodes))
+    if (s->is_out || !planned_init(&p, s->w->n_nodes)) {
         s->is_out = true;
-    if (s->is_out)
         return INFINITY;
+    }
     s->p = &p;
     const bool fits = search_budget(s, NULL) == NINO_OK;
     const double cost = fits ? charge(s, &p.best) : INFINITY;
     s->p = best;
     best->walks += p.walks;
+    if (fits && peak)
+        *peak = p.best.peak;
     if (fits && is_better(s, &p, best))
         copy_planned(best, &p);
     nino_planned_release(&p);
     return cost;
 }
 
-// Within a little more than a step: what was found for the step, and what is done without a choice.
-static void search_parts(search *s, double at)
-{
-    nino_planned *best = s->p, p;
-    const uint64_t budget = s->budget;
-    if (!best->fits || !planned_init(&p, s->w->n_nodes))
-        return;
-    memcpy(p.choice, best->choice, (size_t) s->w->n_nodes * sizeof(*p.choice));
-    for (int k = 1; k < PARTS; k++) {
-        s->budget = step_at(at + (double) k / PARTS);
-        for (int i = 0; i < 2 && s->budget <= budget; i++) {
-            memcpy(s->trial, p.choice, (size_t) s->w->n_nodes * sizeof(*p.choice));
-            if (i)
-                memset(s->trial, 0, (size_t) s->w->n_nodes * sizeof(*s->trial));
-            s->walks = 0;
-            if (try_it(s, SAME))
-                best->budget = s->budget;
-        }
-    }
-    s->budget = budget;
-    nino_planned_release(&p);
-}
-
 // What no way costs less than, as charged: all memory there is, in 16 bits where that may be chosen.
 static double find_bound(search *s)
 {
-    double bound = INFINITY;
+    nino_planned *best = s->p, p;
+    const uint64_t budget = s->budget;
     const size_t n = (size_t) s->w->n_nodes;
-    memset(s->trial, 0, n * sizeof(*s->trial));
-    if (!walk(s, 0, s->trial, NULL))
-        bound = charge(s, &s->out);
+    double bound = INFINITY;
+    if (!planned_init(&p, s->w->n_nodes))
+        return 0;
+    s->p = &p;
+    s->budget = 0;
+    if (search_budget(s, NULL) == NINO_OK)
+        bound = charge(s, &p.best);
+    memcpy(s->trial, p.choice, n * sizeof(*s->trial));
     for (size_t i = 0; i < n; i++)
         s->trial[i].is_narrow = s->may_narrow;
     if (s->may_narrow && !walk(s, 0, s->trial, NULL))
         bound = fmin(bound, nino_planner_cost(s->w->profile, &s->out) / (1 - NINO_PLAN_LOSS_GAIN));
+    s->p = best;
+    s->budget = budget;
+    best->walks += p.walks;
+    nino_planned_release(&p);
     return isfinite(bound) ? bound : 0;
 }
 
+// Whether what was found is as good as anything could be.
+static bool is_at_bound(const search *s) { return charge(s, &s->p->best) <= s->bound * (1 + SAME); }
+
+static const walk_made *find_plain(const search *s, uint64_t budget)
+{
+    const size_t n = (size_t) s->w->n_nodes;
+    for (size_t i = s->seen.n; i-- > 0;)
+        if (s->seen.list[i].budget == budget &&
+            are_equal(s->seen.list[i].choice, s->plain, (int) n))
+            return &s->seen.list[i];
+    return NULL;
+}
+
+// Without a choice the ops do within s->budget what they do within that one.
+static bool is_as_above(search *s, uint64_t above)
+{
+    (void) walk(s, s->budget, s->plain, NULL);
+    const walk_made *a = find_plain(s, above), *b = find_plain(s, s->budget);
+    return a && b && a->st == b->st &&
+           (a->st ||
+            (fabs(a->out.seconds - b->out.seconds) <= 0 &&
+             !memcmp(a->out.node, b->out.node, (size_t) s->w->n_nodes * sizeof(*a->out.node))));
+}
+
 // Budgets at and below this one, to which a run could keep as well, down to where nothing is to be gained. How many
-// steps below it one is too small; -1: none was.
+// steps below it one is too small; -1: none was. A step is passed over at which the ops do by themselves what they do
+// at the one above, if what was found for that needs no more memory than this: the same would be found again.
 static int search_below(search *s)
 {
     nino_planned *best = s->p;
     const uint64_t budget = s->budget;
     const double at = floor(log2((double) budget) * STEPS);
-    double least = INFINITY, now;
+    double least = INFINITY;
+    double now = INFINITY;
+    uint64_t peak = 0;
     for (int i = 0, last = 0;; i++) {
         s->budget = step_at(at - i);
-        now = search_as_well(s, best);
+        if (i == 0 || peak > s->budget || !is_as_above(s, step_at(at - i + 1)))
+            now = search_as_well(s, best, &peak);
         s->budget = budget;
         if (!isfinite(now))
             return i;
-        if (i == 0)
-            search_parts(s, at);
         if (now < least * (1 - SAME))
             last = i;
         least = fmin(least, now);
-        if (charge(s, &best->best) <= s->bound * (1 + SAME))
+        if (is_at_bound(s))
             return -1;
         if (i - last >= STEPS && now > least * HOPELESS)
             return -1;
@@ -542,10 +563,10 @@ static void search_least_as_well(search *s, int from)
         p->least = (least + TENTH - 1) / TENTH * TENTH; // as it is printed
     } else if (least) {
         s->budget = least;
-        search_as_well(s, p);
+        search_as_well(s, p, NULL);
         for (int i = from + 1; step_below(budget, i) > least; i++) {
             s->budget = step_below(budget, i);
-            search_as_well(s, p);
+            search_as_well(s, p, NULL);
         }
         s->budget = budget;
     }
@@ -571,15 +592,19 @@ static nino_status search_all(search *s, nino_error *err)
     if (st == NINO_OK && !p->is_pressed) {
         p->fits = true;
         p->budget = s->budget;
-        sweep(s);
-        return NINO_OK;
+        for (int i = 0; i < 3 && sweep(s); i++) {
+        }
+        if (!s->budget || p->walks == 1) // without a limit; nothing to choose
+            return NINO_OK;
     }
     s->bound = find_bound(s);
+    if (p->fits && is_at_bound(s))
+        return NINO_OK;
     const int small = search_below(s);
     if (small >= 0)
         search_least_as_well(s, small);
     if (!p->fits && st == NINO_OK) // it is the least itself
-        search_as_well(s, p);
+        search_as_well(s, p, NULL);
     if (s->is_out)
         return nino_fail(err, NINO_ERR_NOMEM, "plan", "out of memory");
     p->plain_cost = isfinite(plain) ? plain : p->cost;
@@ -596,13 +621,15 @@ nino_status nino_planner_choose(const nino_walker *w, uint64_t budget, nino_plan
     const size_t n = (size_t) w->n_nodes + 1;
     search s = { .w = w, .budget = budget, .p = out, .may_narrow = w->may_narrow };
     s.trial = calloc(n, sizeof(*s.trial));
+    s.plain = calloc(n, sizeof(*s.plain));
     s.out.node = calloc(n, sizeof(*s.out.node));
     nino_status st = NINO_ERR_NOMEM;
-    if (planned_init(out, w->n_nodes) && s.trial && s.out.node)
+    if (planned_init(out, w->n_nodes) && s.trial && s.plain && s.out.node)
         st = search_all(&s, err);
     else
         nino_fail(err, st, "plan", "out of memory");
     free(s.trial);
+    free(s.plain);
     free(s.out.node);
     walked_release(&s.seen);
     if (st)

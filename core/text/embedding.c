@@ -39,7 +39,7 @@ static nino_status embedding_add_rows(const nino_weights *w, const nino_tensor_i
                               "it does not hold vectors of one width");
     nino_array *a = nino_weights_read_f32(w, t, err);
     if (!a)
-        return err && err->code ? err->code : NINO_ERR_NOMEM;
+        return err->code;
     const size_t had = (size_t) e->rows * (size_t) width * sizeof(float);
     float *data = realloc(e->data, had + a->bytes + 1);
     if (data) {

@@ -22,10 +22,11 @@ typedef enum NinoTheme {
     T(DIM, dim, 0x555961ff, 0xa4a8b0ff, 0x000000ff, 0xffffffff)                                    \
     T(BORDER, border, 0xb4b8c0ff, 0x17181aff, 0x000000ff, 0xffffffff)                              \
     T(ACCENT, accent, 0x1c71d8ff, 0x62a0eaff, 0x1a5fb4ff, 0x62a0eaff)                              \
+    T(SELECTED, selected, 0x1c71d8ff, 0x15539eff, 0x1a5fb4ff, 0x1a5fb4ff)                          \
     T(UNKNOWN, unknown, 0xf6e3e4ff, 0x4a3236ff, 0xffffffff, 0x000000ff)                            \
     T(BYPASS, bypass, 0xb070c8ff, 0x8a3fa0ff, 0xb070c8ff, 0x8a3fa0ff)                              \
     /* states, on a title or a list */                                                             \
-    T(ERROR, error, 0xc01c28ff, 0xff6b5fff, 0xa51d2dff, 0xff7b63ff)                                \
+    T(ERROR, error, 0xc01c28ff, 0xff7b6fff, 0xa51d2dff, 0xff7b63ff)                                \
     T(WARNING, warning, 0xe5a50aff, 0xe5a50aff, 0xe5a50aff, 0xe5a50aff)                            \
     T(RUNNING, running, 0x156b3fff, 0x57e389ff, 0x126b3eff, 0x57e389ff)                            \
     T(DONE, done, 0x1a6b43ff, 0x8ff0a4ff, 0x126b3eff, 0x8ff0a4ff)                                  \

@@ -1,5 +1,5 @@
 // Rows are made anew when the queue is another one; progress changes labels only.
-#include "engine/queue_panel.h"
+#include "engine/queue_priv.h"
 
 #include <math.h>
 #include <string.h>
@@ -8,20 +8,6 @@
 #include "base/in_view.h"
 #include "base/tokens.h"
 #include "engine/job_values.h"
-
-struct _NinoQueuePanel {
-    GtkWidget parent;
-    GtkWidget *box, *list, *empty, *pause, *times;
-    NinoEngine *engine;
-    GtkWidget *running_label; // of the running job's row, or NULL
-    char *running_other;      // what its values have that the job before had not, or NULL
-    GtkProgressBar *running_bar;
-    GHashTable *contents;  // job -> what it computes
-    GHashTable *values;    // job -> nino_job_values()
-    GHashTable *seconds;   // the same -> double[1]: how long the last run of it took
-    GPtrArray *eta_labels; // of the waiting rows, in order
-    double fraction, eta_s;
-};
 
 G_DEFINE_TYPE(NinoQueuePanel, nino_queue_panel, GTK_TYPE_WIDGET)
 static guint show_error_signal, retry_signal;
@@ -182,48 +168,35 @@ void nino_queue_panel_progress(NinoQueuePanel *p, double fraction, double eta_s)
 
 // ---- rows ---------------------------------------------------------------------------------------
 
-typedef struct RowData {
-    guint64 id;
-    int position; // among the waiting ones, from 1
-    char *where, *error;
-} RowData;
-
 static void row_data_free(gpointer p)
 {
-    RowData *d = p;
+    NinoQueueRow *d = p;
     g_free(d->where);
     g_free(d->error);
     g_free(d);
 }
 
-static const RowData *queue_panel_data_of(GtkWidget *button)
+static const NinoQueueRow *queue_panel_data_of(GtkWidget *button)
 {
     GtkWidget *row = gtk_widget_get_ancestor(button, GTK_TYPE_LIST_BOX_ROW);
     return g_object_get_data(G_OBJECT(row), "job");
 }
 
-static void queue_panel_move_to(NinoQueuePanel *p, const RowData *d, int position)
-{
-    const nino_control c = { NINO_CONTROL_INIT, .cmd = NINO_CONTROL_MOVE, .job = d->id,
-                             .position = position };
-    nino_engine_send(p->engine, &c, NULL, NULL);
-}
-
 static void on_up(GtkButton *b, gpointer user)
 {
-    const RowData *d = queue_panel_data_of(GTK_WIDGET(b));
-    queue_panel_move_to(user, d, MAX(d->position - 1, 1));
+    const NinoQueueRow *d = queue_panel_data_of(GTK_WIDGET(b));
+    nino_queue_move(user, d, MAX(d->position - 1, 1));
 }
 
 static void on_down(GtkButton *b, gpointer user)
 {
-    const RowData *d = queue_panel_data_of(GTK_WIDGET(b));
-    queue_panel_move_to(user, d, d->position + 1);
+    const NinoQueueRow *d = queue_panel_data_of(GTK_WIDGET(b));
+    nino_queue_move(user, d, d->position + 1);
 }
 
 static void on_first(GtkButton *b, gpointer user)
 {
-    queue_panel_move_to(user, queue_panel_data_of(GTK_WIDGET(b)), 1);
+    nino_queue_move(user, queue_panel_data_of(GTK_WIDGET(b)), 1);
 }
 
 static void on_remove(GtkButton *b, gpointer user)
@@ -245,7 +218,7 @@ static void on_queue_panel_retry(GtkButton *b, gpointer user)
 
 static void on_show(GtkButton *b, gpointer user)
 {
-    const RowData *d = queue_panel_data_of(GTK_WIDGET(b));
+    const NinoQueueRow *d = queue_panel_data_of(GTK_WIDGET(b));
     g_signal_emit(user, show_error_signal, 0, d->id, d->where, d->error);
 }
 
@@ -329,6 +302,7 @@ static void queue_panel_add_row(NinoQueuePanel *p, const NinoJob *j, int positio
     if (j->state == NINO_QUEUE_FAILED)
         gtk_widget_add_css_class(icon, "error-text");
     gtk_box_append(GTK_BOX(line), icon);
+    gtk_box_append(GTK_BOX(line), nino_queue_thumb(p, j));
     GtkWidget *texts = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_HAIR);
     gtk_widget_set_hexpand(texts, TRUE);
     gtk_box_append(GTK_BOX(texts), small_label(j->name));
@@ -351,8 +325,9 @@ static void queue_panel_add_row(NinoQueuePanel *p, const NinoJob *j, int positio
     } else if (j->state == NINO_QUEUE_WAITING) {
         GtkWidget *eta = small_label("");
         gtk_widget_add_css_class(eta, "numeric");
+        gtk_widget_add_css_class(eta, "dim-label");
         gtk_widget_set_tooltip_text(eta, _("When it will be done, from how long it took before"));
-        gtk_box_append(GTK_BOX(line), eta);
+        gtk_box_append(GTK_BOX(texts), eta);
         g_ptr_array_add(p->eta_labels, eta);
     }
     queue_panel_add_buttons(p, line, j);
@@ -360,7 +335,7 @@ static void queue_panel_add_row(NinoQueuePanel *p, const NinoJob *j, int positio
     gtk_list_box_row_set_child(GTK_LIST_BOX_ROW(row), line);
     g_autofree char *name = g_strdup_printf("%s, %s", j->name, detail);
     gtk_accessible_update_property(GTK_ACCESSIBLE(row), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
-    RowData *d = g_new0(RowData, 1);
+    NinoQueueRow *d = g_new0(NinoQueueRow, 1);
     d->id = j->id;
     d->position = position;
     d->where = g_strdup(j->error_where ? j->error_where : "");
@@ -369,17 +344,22 @@ static void queue_panel_add_row(NinoQueuePanel *p, const NinoJob *j, int positio
     gtk_list_box_append(GTK_LIST_BOX(p->list), row);
 }
 
-static void rebuild(NinoEngine *engine, gpointer user)
+void nino_queue_panel_rebuild(NinoEngine *engine, gpointer user)
 {
     NinoQueuePanel *p = user;
+    p->is_stale = p->dragging;
+    if (p->dragging) // the row that is held would go
+        return;
     p->running_label = NULL;
     p->running_bar = NULL;
+    p->running_thumb = NULL;
     g_ptr_array_set_size(p->eta_labels, 0);
     GtkWidget *child;
     while ((child = gtk_widget_get_first_child(p->list)))
         gtk_list_box_remove(GTK_LIST_BOX(p->list), child);
     GPtrArray *jobs = nino_engine_jobs(engine);
     learn(p, jobs);
+    nino_queue_thumbs_keep(p);
     int position = 0;
     for (guint i = 0; i < jobs->len; i++) {
         const NinoJob *j = jobs->pdata[i];
@@ -400,7 +380,7 @@ void nino_queue_panel_tell_values(NinoQueuePanel *p, guint64 job, GHashTable *va
     if (!values)
         return;
     g_hash_table_replace(p->values, g_memdup2(&job, sizeof(job)), g_hash_table_ref(values));
-    rebuild(p->engine, p); // its row may be there already
+    nino_queue_panel_rebuild(p->engine, p); // its row may be there already
 }
 
 int nino_queue_panel_repeat(NinoQueuePanel *p)
@@ -453,6 +433,7 @@ static void queue_panel_dispose(GObject *o)
     g_clear_pointer(&p->running_other, g_free);
     g_clear_pointer(&p->values, g_hash_table_unref);
     g_clear_pointer(&p->eta_labels, g_ptr_array_unref);
+    g_clear_pointer(&p->thumbs, g_hash_table_unref);
     G_OBJECT_CLASS(nino_queue_panel_parent_class)->dispose(o);
 }
 
@@ -474,6 +455,7 @@ static void nino_queue_panel_init(NinoQueuePanel *p)
     p->values = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
                                       (GDestroyNotify) g_hash_table_unref);
     p->eta_labels = g_ptr_array_new();
+    p->thumbs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_object_unref);
     p->eta_s = NAN;
     p->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     gtk_widget_set_parent(p->box, GTK_WIDGET(p));
@@ -486,6 +468,7 @@ static void nino_queue_panel_init(NinoQueuePanel *p)
     gtk_list_box_set_selection_mode(GTK_LIST_BOX(p->list), GTK_SELECTION_NONE);
     gtk_accessible_update_property(GTK_ACCESSIBLE(p->list), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Queue"), -1);
+    nino_queue_add_dragging(p);
     GtkWidget *scroller = gtk_scrolled_window_new();
     gtk_widget_set_vexpand(scroller, TRUE);
     nino_in_view_keep(GTK_SCROLLED_WINDOW(scroller));
@@ -500,7 +483,7 @@ GtkWidget *nino_queue_panel_new(NinoEngine *engine)
 {
     NinoQueuePanel *p = g_object_new(NINO_TYPE_QUEUE_PANEL, NULL);
     p->engine = g_object_ref(engine);
-    g_signal_connect(engine, "queue", G_CALLBACK(rebuild), p);
-    rebuild(engine, p);
+    g_signal_connect(engine, "queue", G_CALLBACK(nino_queue_panel_rebuild), p);
+    nino_queue_panel_rebuild(engine, p);
     return GTK_WIDGET(p);
 }

@@ -9,6 +9,8 @@ G_DECLARE_FINAL_TYPE(NinoQueuePanel, nino_queue_panel, NINO, QUEUE_PANEL, GtkWid
 GtkWidget *nino_queue_panel_new(NinoEngine *engine);
 // What the running job says about itself; eta_s NaN: not known.
 void nino_queue_panel_progress(NinoQueuePanel *p, double fraction, double eta_s);
+void nino_queue_panel_preview(NinoQueuePanel *p,
+                              GdkTexture *t); // of the running job, as it samples
 // What a workflow computes, as far as it decides how long that takes; NULL: unreadable. g_free().
 char *nino_queue_content(const char *workflow, gsize len);
 // The job computes this; its time is learned for all that compute the same. content may be NULL.

@@ -3,6 +3,7 @@
 
 #include "base/i18n.h"
 #include "base/in_view.h"
+#include "plot/pick_menu.h"
 #include "plot/plot.h"
 #include "plot/view.h"
 
@@ -218,11 +219,10 @@ static void ask_next(NinoAdviceView *v)
         g_signal_emit(v, signals[TRY], 0, (int) v->tried.action, v->tried.setting, k == 1);
 }
 
-static void on_advice_view_apply(GtkButton *b, NinoAdviceView *v)
+static void advice_view_apply(NinoAdviceView *v, size_t i)
 {
     const nino_experiment_params p = { NINO_EXPERIMENT_PARAMS_INIT, .rounds_min = ROUNDS,
                                        .rounds_max = ROUNDS, .alpha = LEVEL / 100.0 };
-    const size_t i = GPOINTER_TO_SIZE(g_object_get_data(G_OBJECT(b), "index"));
     if (i >= v->n || v->is_trying || !(v->trial_runs = nino_experiment_create(&p, NULL)))
         return;
     v->tried = v->advice[i];
@@ -230,6 +230,11 @@ static void on_advice_view_apply(GtkButton *b, NinoAdviceView *v)
     v->tried_from = nino_history_end(nino_run_history(v->run)) + 1;
     nino_advice_view_refresh(v);
     ask_next(v);
+}
+
+static void on_advice_view_apply(GtkButton *b, NinoAdviceView *v)
+{
+    advice_view_apply(v, GPOINTER_TO_SIZE(g_object_get_data(G_OBJECT(b), "index")));
 }
 
 // A run has ended that was asked for. One that failed or was cancelled ends the trial.
@@ -258,6 +263,11 @@ static GtkWidget *advice_view_line(const char *text, const char *css)
     return l;
 }
 
+static gboolean can_try(const nino_advice *a)
+{
+    return a->action == NINO_ADVICE_SET || a->action == NINO_ADVICE_OPTION;
+}
+
 static GtkWidget *make_row(NinoAdviceView *v, size_t i)
 {
     const nino_advice *a = &v->advice[i];
@@ -282,7 +292,7 @@ static GtkWidget *make_row(NinoAdviceView *v, size_t i)
     gtk_label_set_justify(GTK_LABEL(amount), GTK_JUSTIFY_RIGHT);
     gtk_widget_add_css_class(amount, "numeric");
     gtk_box_append(GTK_BOX(side), amount);
-    if (a->action == NINO_ADVICE_SET || a->action == NINO_ADVICE_OPTION) {
+    if (can_try(a)) {
         GtkWidget *b = gtk_button_new_with_label(_("Apply"));
         g_autofree char *tip =
             g_strdup_printf(_("Measure %s in turn with the present setting"), a->setting);
@@ -317,8 +327,13 @@ void nino_advice_view_refresh(NinoAdviceView *v)
     v->n = advice_view_advise(v, v->advice);
     while ((child = gtk_widget_get_first_child(v->list)))
         gtk_list_box_remove(GTK_LIST_BOX(v->list), child);
-    for (size_t i = 0; i < v->n; i++)
-        gtk_list_box_append(GTK_LIST_BOX(v->list), make_row(v, i));
+    for (size_t i = 0; i < v->n; i++) {
+        GtkWidget *row = gtk_list_box_row_new();
+        gtk_list_box_row_set_child(GTK_LIST_BOX_ROW(row), make_row(v, i));
+        gtk_accessible_update_property(GTK_ACCESSIBLE(row), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                       v->advice[i].title, -1);
+        gtk_list_box_append(GTK_LIST_BOX(v->list), row);
+    }
     const gboolean has_run = advice_view_job(v->run, 0) != NULL;
     gtk_label_set_text(GTK_LABEL(v->empty), has_run
                                                 ? _("Nothing in this run costs enough to change.")
@@ -326,6 +341,60 @@ void nino_advice_view_refresh(NinoAdviceView *v)
     gtk_widget_set_visible(v->empty, v->n == 0);
     gtk_widget_set_visible(v->list, v->n > 0);
     nino_run_draw_end(v->run);
+}
+
+// ---- the menu of a row -------------------------------------------------------------------------
+
+static gboolean advice_view_menu(GtkWidget *list, double *x, double *y, GMenu *more, gpointer user)
+{
+    const NinoAdviceView *v = user;
+    GtkListBoxRow *row = nino_pick_list_row_at(list, x, y);
+    const int i = row ? gtk_list_box_row_get_index(row) : -1;
+    if (i < 0 || (size_t) i >= v->n)
+        return FALSE;
+    const nino_advice *a = &v->advice[i];
+    g_autoptr(GMenu) own = g_menu_new();
+    if (can_try(a) && !v->is_trying) {
+        g_autofree char *apply = g_strdup_printf("advice.apply(%d)", i);
+        g_menu_append(own, _("Apply: measure it in turn"), apply);
+    }
+    if (*a->node) {
+        g_autoptr(GMenuItem) item = g_menu_item_new(_("Show its node"), NULL);
+        g_menu_item_set_action_and_target(item, "win.show-node", "s", a->node);
+        g_menu_append_item(own, item);
+    }
+    g_autofree char *copy = g_strdup_printf("advice.copy(%d)", i);
+    g_menu_append(own, _("Copy as text"), copy);
+    g_menu_append_section(more, NULL, G_MENU_MODEL(own));
+    return FALSE;
+}
+
+static void advice_view_act(GSimpleAction *action, GVariant *parameter, gpointer view)
+{
+    NinoAdviceView *v = view;
+    const size_t i = (size_t) g_variant_get_int32(parameter);
+    if (i >= v->n)
+        return;
+    if (g_str_equal(g_action_get_name(G_ACTION(action)), "apply")) {
+        advice_view_apply(v, i);
+        return;
+    }
+    const nino_advice *a = &v->advice[i];
+    g_autofree char *text = g_strdup_printf("%s\n%s\n%s%s%s", a->title, a->evidence, a->how,
+                                            *a->setting ? "\n" : "", a->setting);
+    gdk_clipboard_set_text(gtk_widget_get_clipboard(v->list), text);
+}
+
+static void advice_view_add_menu(NinoAdviceView *v)
+{
+    static const GActionEntry actions[] = {
+        { .name = "apply", .activate = advice_view_act, .parameter_type = "i" },
+        { .name = "copy", .activate = advice_view_act, .parameter_type = "i" }
+    };
+    g_autoptr(GSimpleActionGroup) group = g_simple_action_group_new();
+    g_action_map_add_action_entries(G_ACTION_MAP(group), actions, G_N_ELEMENTS(actions), v);
+    gtk_widget_insert_action_group(GTK_WIDGET(v), "advice", G_ACTION_GROUP(group));
+    nino_pick_menu_add(v->list, v->run, advice_view_menu, v);
 }
 
 // Advice is about whole runs: it is made when one has ended, not while it runs.
@@ -440,6 +509,7 @@ static GtkWidget *new_advice_view(NinoRun *run)
     static const NinoViewExport x = { .rows = advice_view_export_rows };
     NinoAdviceView *v = g_object_new(NINO_TYPE_ADVICE_VIEW, NULL);
     v->run = g_object_ref(run);
+    advice_view_add_menu(v);
     g_signal_connect_object(run, "changed", G_CALLBACK(on_advice_view_changed), v,
                             G_CONNECT_SWAPPED);
     g_signal_connect_object(run, "cleared", G_CALLBACK(on_advice_view_changed), v,

@@ -4,6 +4,7 @@
 #include "base/i18n.h"
 #include "live/overlay.h"
 #include "plot/kept_runs.h"
+#include "plot/pick_menu.h"
 #include "plot/plot.h"
 #include "plot/view.h"
 
@@ -29,7 +30,7 @@ struct _NinoCompareView {
     nino_history *base;
     GListStore *rows;
     GtkSingleSelection *selection; // the table's
-    GtkWidget *label, *overlay, *panes, *together;
+    GtkWidget *label, *overlay, *panes, *table, *together;
     gboolean filling;
     char *base_name;
 };
@@ -152,6 +153,7 @@ static void bind(GtkSignalListItemFactory *f, GtkListItem *item, gpointer column
     const nino_compare_row *r = &NINO_COMPARE_ROW(gtk_list_item_get_item(item))->r;
     compare_view_say(text, sizeof(text), r, (Column) GPOINTER_TO_INT(column));
     gtk_label_set_text(GTK_LABEL(l), text);
+    g_object_set_data(G_OBJECT(l), NINO_CELL_ITEM, gtk_list_item_get_item(item));
     const gboolean is_word =
         GPOINTER_TO_INT(column) == CONFIDENCE || GPOINTER_TO_INT(column) == CHANGE;
     gtk_widget_set_tooltip_text(l, NULL);
@@ -345,6 +347,49 @@ static void on_overlay_chosen(gpointer view, const char *node)
     }
 }
 
+// ---- the menu of a row -------------------------------------------------------------------------
+
+// Of the whole run only what the table can do with it.
+static gboolean compare_view_menu(GtkWidget *table, double *x, double *y, GMenu *more,
+                                  gpointer user)
+{
+    NinoCompareView *v = user;
+    const CompareRow *row =
+        nino_pick_row_at(table, x, y, gtk_single_selection_get_selected_item(v->selection));
+    if (!row || row->r.kind == NINO_COMPARE_RUN)
+        return FALSE;
+    for (guint i = 0; i < g_list_model_get_n_items(G_LIST_MODEL(v->selection)); i++) {
+        g_autoptr(CompareRow) r = g_list_model_get_item(G_LIST_MODEL(v->selection), i);
+        if (r == row)
+            gtk_single_selection_set_selected(v->selection, i);
+    }
+    on_compare_view_row(v); // also where it was the selected one before
+    g_autoptr(GMenu) own = g_menu_new();
+    g_menu_append(own, _("Its node fills the overlay"), "compare.near");
+    g_menu_append_section(more, NULL, G_MENU_MODEL(own));
+    if (row->r.kind == NINO_COMPARE_KERNEL)
+        nino_run_pick_kernel(v->run, nino_history_find(nino_run_history(v->run), row->r.name));
+    return row->r.n_b > 0; // else it is only in the baseline
+}
+
+static void compare_view_near(GSimpleAction *a, GVariant *parameter, gpointer view)
+{
+    (void) a, (void) parameter;
+    const NinoCompareView *v = view;
+    const CompareRow *row = gtk_single_selection_get_selected_item(v->selection);
+    if (row)
+        nino_overlay_mark(v->overlay, *row->r.node ? row->r.node : NULL, TRUE);
+}
+
+static void compare_view_add_menu(NinoCompareView *v)
+{
+    static const GActionEntry actions[] = { { .name = "near", .activate = compare_view_near } };
+    g_autoptr(GSimpleActionGroup) group = g_simple_action_group_new();
+    g_action_map_add_action_entries(G_ACTION_MAP(group), actions, G_N_ELEMENTS(actions), v);
+    gtk_widget_insert_action_group(GTK_WIDGET(v), "compare", G_ACTION_GROUP(group));
+    nino_pick_menu_add(v->table, v->run, compare_view_menu, v);
+}
+
 static void on_compare_view_cleared(NinoCompareView *v)
 {
     nino_overlay_set(v->overlay, NULL, NULL);
@@ -435,7 +480,7 @@ static void compare_view_add_button(GtkBox *bar, NinoCompareView *v, const char 
 // Unsorted it has steps and kernels below their node.
 static GtkWidget *make_table(NinoCompareView *v)
 {
-    GtkWidget *table = gtk_column_view_new(NULL), *scroll = gtk_scrolled_window_new();
+    GtkWidget *table = v->table = gtk_column_view_new(NULL), *scroll = gtk_scrolled_window_new();
     v->rows = g_list_store_new(NINO_TYPE_COMPARE_ROW);
     add_columns(GTK_COLUMN_VIEW(table));
     GtkSortListModel *sorted =
@@ -498,6 +543,7 @@ static GtkWidget *new_compare_view(NinoRun *run)
     v->run = g_object_ref(run);
     v->overlay = nino_overlay_new(run, on_overlay_chosen, v);
     gtk_paned_set_start_child(GTK_PANED(v->panes), v->overlay);
+    compare_view_add_menu(v);
     g_signal_connect_object(run, "cleared", G_CALLBACK(on_compare_view_cleared), v,
                             G_CONNECT_SWAPPED);
     g_signal_connect_object(run, "changed", G_CALLBACK(on_compare_view_changed), v,

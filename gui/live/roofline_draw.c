@@ -291,10 +291,12 @@ static void roofline_draw_draw_head(const Roofline *r, NinoPlot *p)
             text, sizeof(text),
             _("The ceilings of this device are not known: Preferences, Measure this device"));
     }
-    nino_plot_text(p, LEFT, 4, p->width * 0.6f, NINO_PLOT_LEFT, &p->fg, text);
-    nino_plot_text(p, p->width - RIGHT, 4, p->width * 0.32f, NINO_PLOT_RIGHT, &p->dim,
-                   r->has_overlay ? _("dashed: gfx1151 profile (G hides it)")
-                                  : _("G shows the gfx1151 profile"));
+    const float all = p->width - LEFT - RIGHT - 12; // between the two a gap
+    const float right =
+        nino_plot_text(p, p->width - RIGHT, 4, all * 0.45f, NINO_PLOT_RIGHT, &p->dim,
+                       r->has_overlay ? _("dashed: gfx1151 profile (G hides it)")
+                                      : _("G shows the gfx1151 profile"));
+    nino_plot_text(p, LEFT, 4, all - right, NINO_PLOT_LEFT, &p->fg, text);
 }
 
 void nino_roofline_draw(NinoArea *area, NinoPlot *p, gpointer user)

@@ -3,6 +3,7 @@
 
 #include "base/i18n.h"
 #include "plot/kept_runs.h"
+#include "plot/pick_menu.h"
 #include "plot/plot.h"
 
 #include <math.h>
@@ -237,6 +238,67 @@ static void on_runs_name(Runs *r)
             gtk_list_box_select_row(GTK_LIST_BOX(r->list), row);
 }
 
+// ---- the menu of a row -------------------------------------------------------------------------
+
+// A row that is not among the chosen ones is the chosen one from then on.
+static gboolean runs_menu(GtkWidget *list, double *x, double *y, GMenu *more, gpointer user)
+{
+    (void) user;
+    GtkListBoxRow *row = nino_pick_list_row_at(list, x, y);
+    if (!row)
+        return FALSE;
+    if (!gtk_list_box_row_is_selected(row)) {
+        gtk_list_box_unselect_all(GTK_LIST_BOX(list));
+        gtk_list_box_select_row(GTK_LIST_BOX(list), row);
+    }
+    guint n = 0;
+    g_autoptr(GMenu) look = g_menu_new(), keep = g_menu_new();
+    gtk_list_box_selected_foreach(GTK_LIST_BOX(list), count_selected, &n);
+    if (n == 1) {
+        g_menu_append(look, _("Open"), "runs.open");
+        g_menu_append(look, _("Compare with what is shown"), "runs.compare");
+        g_menu_append(keep, _("Name it…"), "runs.name");
+        g_menu_append(keep, _("Copy the path of its trace"), "runs.copy");
+    } else if (n == 2) {
+        g_menu_append(look, _("Compare the two"), "runs.compare");
+    }
+    g_menu_append(keep, _("Delete"), "runs.delete");
+    if (n <= 2)
+        g_menu_append_section(more, NULL, G_MENU_MODEL(look));
+    g_menu_append_section(more, NULL, G_MENU_MODEL(keep));
+    return FALSE;
+}
+
+static void runs_ask_name(Runs *r) { gtk_widget_grab_focus(r->name); }
+
+static void runs_copy(Runs *r)
+{
+    GtkListBoxRow *row = gtk_list_box_get_selected_row(GTK_LIST_BOX(r->list));
+    g_autofree char *path = row ? nino_kept_path(id_of(row)) : NULL;
+    if (path)
+        gdk_clipboard_set_text(gtk_widget_get_clipboard(r->list), path);
+}
+
+static void runs_add_menu(Runs *r, NinoRun *run)
+{
+    static const struct {
+        const char *name;
+        void (*act)(Runs *r);
+    } acts[] = { { "open", on_runs_open },
+                 { "compare", on_runs_compare },
+                 { "name", runs_ask_name },
+                 { "copy", runs_copy },
+                 { "delete", on_runs_remove } };
+    g_autoptr(GSimpleActionGroup) group = g_simple_action_group_new();
+    for (size_t i = 0; i < G_N_ELEMENTS(acts); i++) {
+        g_autoptr(GSimpleAction) a = g_simple_action_new(acts[i].name, NULL);
+        g_signal_connect_swapped(a, "activate", G_CALLBACK(acts[i].act), r);
+        g_action_map_add_action(G_ACTION_MAP(group), G_ACTION(a));
+    }
+    gtk_widget_insert_action_group(r->box, "runs", G_ACTION_GROUP(group));
+    nino_pick_menu_add(r->list, run, runs_menu, r);
+}
+
 // ---- widget ------------------------------------------------------------------------------------
 
 static void on_runs_changed(GtkWidget *box)
@@ -334,7 +396,6 @@ static GtkWidget *new_runs_view(NinoRun *run)
 {
     static const NinoViewExport x = { .rows = runs_export_rows };
     Runs *r = g_new0(Runs, 1);
-    (void) run; // what is shown is of other runs
     r->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     r->list = gtk_list_box_new();
     gtk_list_box_set_selection_mode(GTK_LIST_BOX(r->list), GTK_SELECTION_MULTIPLE);
@@ -370,6 +431,7 @@ static GtkWidget *new_runs_view(NinoRun *run)
     g_signal_connect_object(r->list, "selected-rows-changed", G_CALLBACK(on_runs_chosen), r->search,
                             G_CONNECT_SWAPPED);
     g_signal_connect_swapped(r->box, "map", G_CALLBACK(runs_fill), r);
+    runs_add_menu(r, run);
     nino_kept_watch(r->box, on_runs_changed);
     on_runs_selected(r);
     nino_view_set_export(r->box, &x);

@@ -239,16 +239,27 @@ static void timeline_add_row(Timeline *t, RowKind kind, uint16_t track, uint16_t
     t->row[t->n_rows++] = r;
 }
 
+// Of stages also which: a whole model or step of a node, the layers in one ("clip_l.0"), compiling.
+static const char *scope_kind(const nino_history *h, const nino_span *s)
+{
+    static const char *const kinds[] = { "",          N_("job"),  N_("node"),
+                                         N_("stage"), N_("step"), N_("tile") };
+    const char *name = nino_history_name((void *) h, s->name);
+    if (s->kind != NINO_EV_STAGE)
+        return kinds[s->kind];
+    return nino_plot_scope(s->kind, name) == NINO_PLOT_COMPILE ? N_("compile")
+           : strchr(name, '.')                                 ? N_("layers")
+                                                               : kinds[s->kind];
+}
+
 // The kinds of scopes that lie at a depth, by the first and the last one there.
 static void scope_label(const nino_history *h, uint16_t track, uint16_t depth, char *buf,
                         size_t size)
 {
-    static const char *const kinds[] = { "",          N_("job"),  N_("node"),
-                                         N_("stage"), N_("step"), N_("tile") };
     size_t n, n_spans;
     const nino_span *s = nino_history_spans(h, &n_spans);
     const uint32_t *row = nino_history_row(h, track, depth, &n);
-    const char *a = n ? kinds[s[row[0]].kind] : "", *b = n ? kinds[s[row[n - 1]].kind] : "";
+    const char *a = n ? scope_kind(h, &s[row[0]]) : "", *b = n ? scope_kind(h, &s[row[n - 1]]) : "";
     if (!strcmp(a, b))
         g_strlcpy(buf, *a ? _(a) : "", size);
     else

@@ -179,7 +179,9 @@ static gboolean pick_menu_gone(gpointer popover)
 // Not at once: its item is activated after it was closed.
 static void on_pick_menu_closed(GtkWidget *popover, gpointer w)
 {
-    gtk_widget_grab_focus(w);
+    GtkWidget *row = g_object_get_data(G_OBJECT(popover), "nino-focus");
+    gtk_widget_set_can_target(w, TRUE);
+    gtk_widget_grab_focus(row && gtk_widget_is_ancestor(row, w) ? row : w);
     g_idle_add_full(G_PRIORITY_LOW, pick_menu_gone, g_object_ref(popover), g_object_unref);
 }
 
@@ -207,7 +209,12 @@ void nino_pick_menu_open(GtkWidget *w, double x, double y)
     }
     if (!g_menu_model_get_n_items(G_MENU_MODEL(menu)))
         return;
-    GtkWidget *popover = gtk_popover_menu_new_from_model(G_MENU_MODEL(menu));
+    GtkWidget *popover = gtk_popover_menu_new_from_model(G_MENU_MODEL(menu)),
+              *focus = gtk_root_get_focus(gtk_widget_get_root(w));
+    if (focus && gtk_widget_is_ancestor(focus, w)) // comes back to where it was
+        g_object_set_data_full(G_OBJECT(popover), "nino-focus", g_object_ref(focus),
+                               g_object_unref);
+    gtk_widget_set_can_target(w, FALSE); // else tooltips of what is below cover the menu
     gtk_widget_set_parent(popover, w);
     gtk_popover_set_has_arrow(GTK_POPOVER(popover), FALSE);
     gtk_popover_set_pointing_to(GTK_POPOVER(popover), &(GdkRectangle){ (int) x, (int) y, 1, 1 });
@@ -292,6 +299,20 @@ gpointer nino_pick_row_at(GtkWidget *table, double *x, double *y, gpointer selec
             return item;
     }
     return NULL;
+}
+
+GtkListBoxRow *nino_pick_list_row_at(GtkWidget *list, double *x, double *y)
+{
+    if (*x >= 0) {
+        GtkListBoxRow *at = gtk_list_box_get_row_at_y(GTK_LIST_BOX(list), (int) *y);
+        if (at)
+            gtk_widget_grab_focus(GTK_WIDGET(at));
+        return at;
+    }
+    GtkWidget *row = gtk_widget_get_focus_child(list);
+    if (!GTK_IS_LIST_BOX_ROW(row) || !gtk_widget_translate_coordinates(row, list, 8, 8, x, y))
+        return NULL;
+    return GTK_LIST_BOX_ROW(row);
 }
 
 // ---- a button for it ---------------------------------------------------------------------------

@@ -270,9 +270,11 @@ void nino_plot_value_axis(NinoPlot *p, const NinoPlotBox *box, double top,
 
 float nino_plot_legend(NinoPlot *p, float x, float y, const GdkRGBA *colour, const char *text)
 {
-    const float line = nino_plot_text_height(p);
+    const float line = nino_plot_text_height(p), room = p->width - x - 14 - 4;
+    if (room < 2 * line)
+        return x;
     nino_plot_bar(p, x, y + floorf((line - 10) / 2), 10, 10, colour);
-    return x + 14 + nino_plot_text(p, x + 14, y, 0, NINO_PLOT_LEFT, &p->fg, text) + 16;
+    return x + 14 + nino_plot_text(p, x + 14, y, room, NINO_PLOT_LEFT, &p->fg, text) + 16;
 }
 
 // ---- numbers -----------------------------------------------------------------------------------

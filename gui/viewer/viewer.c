@@ -47,6 +47,7 @@ void nino_viewer_describe(NinoViewer *v, const char *text)
 {
     gtk_label_set_text(GTK_LABEL(v->caption), text);
     gtk_widget_set_tooltip_text(v->caption, text);
+    nino_viewer_history_changed(v);
     gtk_accessible_update_property(GTK_ACCESSIBLE(v->area), GTK_ACCESSIBLE_PROPERTY_LABEL, text,
                                    -1);
 }
@@ -207,6 +208,7 @@ void nino_viewer_add(NinoViewer *v, const char *group, const char *path)
     if (is_new) {
         r = new_result(v, group, path);
         nino_frames_fill(GTK_PICTURE(r->picture), path, THUMB);
+        nino_viewer_history_read(r, path);
     }
     g_ptr_array_add(r->paths, g_strdup(path));
     if (r->paths->len > 1) {
@@ -289,6 +291,8 @@ static void nino_viewer_class_init(NinoViewerClass *klass)
     BIND(other);
     BIND(time);
     BIND(made);
+    BIND(made_line);
+    BIND(search);
     BIND(area);
 #undef BIND
     failed_signal = g_signal_new("failed", G_TYPE_FROM_CLASS(klass), G_SIGNAL_RUN_LAST, 0, NULL,
@@ -312,6 +316,7 @@ static void nino_viewer_init(NinoViewer *v)
     g_signal_connect_swapped(gtk_scrolled_window_get_hadjustment(GTK_SCROLLED_WINDOW(scroller)),
                              "changed", G_CALLBACK(strip_changed), v);
     nino_viewer_play_init(v);
+    nino_viewer_history_init(v);
 }
 
 GtkWidget *nino_viewer_new(void) { return g_object_new(NINO_TYPE_VIEWER, NULL); }

@@ -1,5 +1,5 @@
 // Internal to viewer*.c: results (viewer.c), their frames and the comparison (viewer_play.c), what
-// the user can do with them (viewer_actions.c), how they were made (viewer_profile.c).
+// the user can do with them (viewer_actions.c), how they were made (viewer_profile.c, history.c).
 #pragma once
 #include "viewer/picture_area.h"
 #include "viewer/viewer.h"
@@ -13,7 +13,7 @@ typedef struct Result {
 struct _NinoViewer {
     GtkWidget parent;
     GtkWidget *box, *stack, *empty_text, *strip, *caption, *zoom_label, *split, *compare_bar,
-        *play_bar, *frame, *fps, *other, *time, *made;
+        *play_bar, *frame, *fps, *other, *time, *made, *made_line, *search;
     NinoPictureArea *area;
     GActionMap *map;
     GPtrArray *results, *frames, *other_frames;
@@ -45,6 +45,11 @@ void nino_viewer_step(NinoViewer *v, int frames); // stops the playback
 void nino_viewer_play(NinoViewer *v);
 void nino_viewer_stop(NinoViewer *v);
 void nino_viewer_compare_off(NinoViewer *v);
+
+// ---- history.c
+void nino_viewer_history_init(NinoViewer *v);
+void nino_viewer_history_read(Result *r, const char *path); // how it was made, in a thread
+void nino_viewer_history_changed(NinoViewer *v); // another result is shown, or there are more
 
 // ---- viewer_profile.c
 void nino_viewer_show_profile(NinoViewer *v, const char *path);

@@ -111,6 +111,7 @@ static void show_preview(NinoWindow *w)
     if (!t)
         return; // replaced or gone already: the next one comes
     if (nino_engine_running(w->engine)) {
+        nino_queue_panel_preview(w->queue, t);
         nino_window_has_results(w);
         nino_viewer_preview(w->viewer, t, r->preview_step, r->preview_total, r->preview_s,
                             total > 0 ? r->previews_total_s / total : -1);

@@ -113,6 +113,22 @@ static void on_palette_closed(GtkPopover *popover, gpointer user)
     g_idle_add_once(palette_remove, g_object_ref(popover)); // its row may still be at work
 }
 
+// Its own key closes it. While it is open it has all keys: those of the window do not come there.
+static void add_own_key(GtkWidget *popover)
+{
+    GtkEventController *own = gtk_shortcut_controller_new();
+    const NinoCommand *c = nino_commands;
+    while (!g_str_equal(c->action, "win.palette"))
+        c++;
+    g_auto(GStrv) keys = nino_keys_get(c);
+    for (char **key = keys; *key; key++)
+        gtk_shortcut_controller_add_shortcut(
+            GTK_SHORTCUT_CONTROLLER(own), gtk_shortcut_new(gtk_shortcut_trigger_parse_string(*key),
+                                                           gtk_named_action_new("win.palette")));
+    gtk_event_controller_set_propagation_phase(own, GTK_PHASE_CAPTURE);
+    gtk_widget_add_controller(popover, own);
+}
+
 static void action_palette(GSimpleAction *a, GVariant *parameter, gpointer user)
 {
     NinoWindow *w = user;
@@ -123,6 +139,7 @@ static void action_palette(GSimpleAction *a, GVariant *parameter, gpointer user)
     }
     GtkWidget *popover = nino_search_new(_("Find anything"), all_of_it(w), on_palette_chosen, w);
     w->palette = popover;
+    add_own_key(popover);
     gtk_widget_set_parent(popover, w->palette_button);
     g_signal_connect_object(popover, "closed", G_CALLBACK(on_palette_closed), w, 0);
     g_signal_connect_object(w->palette_button, "destroy", G_CALLBACK(gtk_widget_unparent), popover,

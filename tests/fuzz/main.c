@@ -18,8 +18,8 @@
 #include <stdbool.h>
 
 enum { SHORT_RUNS = 20000, LONG_RUNS = 1000000, MAX_SEEDS = 64, SECONDS_PER_INPUT = 30 };
-enum { SHORTAGES = 400 }; // of all inputs together, in the short form
-enum { KEPT = 16 };       // allocations that a target may keep from one input to the next
+enum { SHORTAGES = 400, LONG_SHORTAGES = 200000 }; // of all inputs together
+enum { KEPT = 16 }; // allocations that a target may keep from one input to the next
 
 typedef struct input {
     uint8_t *data;
@@ -340,7 +340,7 @@ int main(int argc, char **argv)
         run_corpus(found, n_found);
         run_short_of_memory(found, n_found,
                             most && *most           ? atol(most)
-                            : long_run && *long_run ? LONG_RUNS
+                            : long_run && *long_run ? LONG_SHORTAGES
                                                     : SHORTAGES);
     }
     const long first = only >= 0 ? only : 0, end = only >= 0               ? only + 1

@@ -2,10 +2,9 @@
 // A target insists (CHECK) on much that cannot be had without memory. Its checks may fail then and end
 // that try, with two exceptions: what says that a refusal has a reason, and an error that is another
 // than "out of memory". Where the target goes on to its end, all that was allocated must be freed.
-#include "core/base/arena.h"
 #include "core/base/buf.h"
 #include "tests/fuzz/shortage.h"
-#include "tests/oom.h"
+#include "tests/unit/oom/arena.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -20,26 +19,6 @@ static char said_text[2048];
 
 void __real_exit(int status) __attribute__((noreturn));
 void __wrap_exit(int status) __attribute__((noreturn));
-// An arena takes memory in large pieces; here each thing in it can be what there is no memory for.
-void *__real_nino_arena_alloc(nino_arena *a, size_t n);
-char *__real_nino_arena_strndup(nino_arena *a, const char *s, size_t n);
-char *__real_nino_arena_strdup(nino_arena *a, const char *s);
-void *__wrap_nino_arena_alloc(nino_arena *a, size_t n);
-char *__wrap_nino_arena_strndup(nino_arena *a, const char *s, size_t n);
-char *__wrap_nino_arena_strdup(nino_arena *a, const char *s);
-
-void *__wrap_nino_arena_alloc(nino_arena *a, size_t n)
-{
-    return oom_fails() ? NULL : __real_nino_arena_alloc(a, n);
-}
-char *__wrap_nino_arena_strndup(nino_arena *a, const char *s, size_t n)
-{
-    return oom_fails() ? NULL : __real_nino_arena_strndup(a, s, n);
-}
-char *__wrap_nino_arena_strdup(nino_arena *a, const char *s)
-{
-    return oom_fails() ? NULL : __real_nino_arena_strdup(a, s);
-}
 
 // A buffer grows seldom; of what is added to it one thing in ADDED may be what it has to grow for.
 enum { ADDED = 13 };

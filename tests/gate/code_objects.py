@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Compiles programs for AMD GPUs and writes a file of code objects for each kind of GPU (cl/code.c reads them).
 
-usage: code_objects.py DIR OUT   DIR: what tests/unit/cl/code --objects has written there; OUT: TARGET.bin are put there
+usage: code_objects.py DIR OUT [TARGET...]   DIR: what tests/unit/cl/code --objects has written there; OUT: TARGET.bin are
+                                             put there, of all targets or these
        code_objects.py --one SOURCE OUT OPTIONS...   one program for gfx1151, as a driver is given it
 Needs clang-19, lld-19 and rocm-device-libs; exit status 77 without them. What was compiled once is kept in $B/gate.
 """
@@ -105,7 +106,9 @@ def compile_one(source, out, options):
 def main():
     if sys.argv[1:2] == ["--one"]:
         return compile_one(sys.argv[2], sys.argv[3], sys.argv[4:])
-    folder, out = sys.argv[1:]
+    folder, out = sys.argv[1:3]
+    only, fault = sys.argv[3:], os.environ.get("NINODES_ISA_FAULT")
+    programs = [p for p in read_index(folder) if not only or p.target in only]
     missing = [t for t in ("clang-19", "ld.lld-19") if not shutil.which(t)]
     if missing or not os.path.exists(os.path.join(gate.BITCODE, "opencl.bc")):
         print("skip: no %s" % (missing[0] if missing else "rocm-device-libs"))
@@ -114,9 +117,9 @@ def main():
     os.makedirs(out, exist_ok=True)
     made, failed = collections.defaultdict(list), 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for p, code, log in pool.map(lambda p: compiled(folder, p), list(read_index(folder))):
+        for p, code, log in pool.map(lambda p: compiled(folder, p), programs):
             if code:
-                made[p.target].append((p, code))
+                made[p.target].append((p, with_fault(code, fault) if fault else code))
             else:
                 failed += 1
                 print("%s %s for %s does not compile: %s" % (p.file, p.options, p.target, log))

@@ -8,17 +8,21 @@
 #include "core/op/device/device.h"
 #include "core/op/plan/plan.h"
 
-enum { MOST_CALLS = 6 }; // of a program: each takes time before its first use
+enum {
+    MOST_CALLS = 6, // of a program: each takes time before its first use
+    MOST_KERNELS = 64
+};
 
 typedef struct object_calls {
     nino_buf text; // a line a call
-    char kernel[MOST_CALLS][48];
+    char kernel[MOST_KERNELS][48];
     int n;
 } object_calls;
 
 typedef struct objects {
     nino_programs programs; // wanted
-    object_calls *calls;    // of each
+    const char *kernels;    // NULL, or: all of these, lines "KERNEL FILE OPTIONS", are to be called
+    object_calls *calls;    // of each program
     nino_profile profile;
 } objects;
 
@@ -31,15 +35,62 @@ static inline bool objects_has(const objects *o, const nino_plan_program *p, siz
     return false;
 }
 
-static inline void objects_add_call(object_calls *c, const char *kernel, const char *call)
+static inline bool objects_calls_kernel(const object_calls *c, const char *kernel)
 {
     for (int i = 0; i < c->n; i++)
         if (!strcmp(c->kernel[i], kernel))
-            return;
-    if (c->n == MOST_CALLS)
+            return true;
+    return false;
+}
+
+static inline void objects_add_call(object_calls *c, int most, const char *kernel, const char *call)
+{
+    if (objects_calls_kernel(c, kernel) || c->n == most)
         return;
     snprintf(c->kernel[c->n++], sizeof(c->kernel[0]), "%s", kernel);
-    nino_buf_addf(&c->text, "%s\n", call);
+    if (!c->text.len || !strstr(c->text.data, call)) // of another kernel, too
+        nino_buf_addf(&c->text, "%s\n", call);
+}
+
+// Calls that check a device's objects: the first kernel that each launches.
+static inline void objects_add_first(objects *o, const nino_programs *programs, const char *call)
+{
+    char kernel[48] = "";
+    size_t at;
+    if (programs->launches->data)
+        sscanf(programs->launches->data, "%47s", kernel);
+    for (size_t i = 0; i < programs->n; i++)
+        if (objects_has(o, &programs->list[i], &at))
+            objects_add_call(&o->calls[at], MOST_CALLS, kernel, call);
+}
+
+// "KERNEL FILE OPTIONS", of which options may have blanks to spare, as a program and its kernel.
+static inline void objects_read_kernel(const char *line, char kernel[48], nino_plan_program *p)
+{
+    int at = 0;
+    char word[100];
+    *p = (nino_plan_program){ .file = "" };
+    CHECK(sscanf(line, "%47s %31s%n", kernel, p->file, &at) == 2);
+    for (int n; sscanf(line += at, "%99s%n", word, &n) == 1; at = n)
+        snprintf(p->options + strlen(p->options), sizeof(p->options) - strlen(p->options), "%s%s",
+                 *p->options ? " " : "", word);
+}
+
+// Every kernel that is wanted.
+static inline void objects_add_all(objects *o, const nino_programs *programs, const char *call)
+{
+    char kernel[48], line[400];
+    nino_plan_program p;
+    size_t at;
+    for (char *rest = programs->launches->data, *launch; rest && (launch = strsep(&rest, "\n"));) {
+        if (!*launch)
+            continue;
+        objects_read_kernel(launch, kernel, &p);
+        snprintf(line, sizeof(line), "%s %s%s%s\n", kernel, p.file, *p.options ? " " : "",
+                 p.options);
+        if (strstr(o->kernels, line) && objects_has(o, &p, &at))
+            objects_add_call(&o->calls[at], MOST_KERNELS, kernel, call);
+    }
 }
 
 // A case counts for the programs that it launches kernels of, when all of them are wanted: a device that checks
@@ -48,10 +99,10 @@ static inline void objects_try(objects *o, const nino_check_case *c, nino_dtype 
 {
     nino_error e;
     nino_buf launches = { 0 };
-    nino_programs programs = { .launches = &launches };
+    nino_programs programs = { .launches = &launches, .tells_helpers = o->kernels != NULL };
     check_job job = { .w = NULL };
     check_side side = { .in_place = -1 };
-    char call[NINO_CALL_TEXT], kernel[48] = "";
+    char call[NINO_CALL_TEXT];
     nino_backend *lister = nino_device_program_lister(&o->profile, NULL, &programs);
     nino_backend *be = lister ? nino_plan_open(&o->profile, 0, NULL, &e) : NULL;
     CHECK(be);
@@ -67,11 +118,10 @@ static inline void objects_try(objects *o, const nino_check_case *c, nino_dtype 
     size_t at;
     for (size_t i = 0; i < programs.n && ok; i++)
         ok = objects_has(o, &programs.list[i], &at);
-    if (launches.data)
-        sscanf(launches.data, "%47s", kernel);
-    for (size_t i = 0; i < programs.n && ok; i++)
-        if (objects_has(o, &programs.list[i], &at))
-            objects_add_call(&o->calls[at], kernel, call);
+    if (ok && o->kernels)
+        objects_add_all(o, &programs, call);
+    else if (ok)
+        objects_add_first(o, &programs, call);
     check_side_release(&side);
     check_job_release(&job);
     nino_backend_close(&be);
@@ -109,52 +159,70 @@ static inline bool objects_want(const objects *o, const char *type)
     return false;
 }
 
-// Products with weights of all kinds that are wanted, of every tile: the largest when there are enough of them for
-// 96 compute units.
-static inline void objects_try_products(objects *o, nino_dtype type, nino_dtype weight)
+// Products with weights of all kinds that are wanted, of every tile: the largest where they fill 20 processors once, the
+// next where there are enough for 96; and one so long that its sums are done in parts.
+static inline void objects_try_linears(objects *o, nino_dtype type, nino_dtype weight, int64_t c)
 {
     static const struct {
-        int64_t rows, n;
-    } shapes[] = { { 3, 72 },     { 17, 70 },  { 33, 72 }, { 1024, 1536 },
-                   { 12288, 64 }, { 300, 12 }, { 300, 5 } };
-    static const struct {
-        int64_t t, h, w, n;
-    } clips[] = { { 3, 5, 7, 72 },  { 2, 32, 64, 384 }, { 3, 64, 64, 64 },
-                  { 3, 9, 11, 12 }, { 3, 9, 11, 5 },    { 3, 5, 7, 70 } };
+        int64_t rows, n, c; // c: 0, or another than usual
+    } shapes[] = { { 3, 72, 0 },      { 17, 70, 0 },    { 33, 72, 0 },
+                   { 1024, 1536, 0 }, { 12288, 64, 0 }, { 300, 12, 0 },
+                   { 300, 5, 0 },     { 5120, 128, 0 }, { 33, 72, 8192 } };
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+        nino_check_case linear = { .op = NINO_OP_LINEAR,
+                                   .src = { { shapes[i].rows, shapes[i].c ? shapes[i].c : c } },
+                                   .n = shapes[i].n,
+                                   .bias = true,
+                                   .weight = weight };
+        objects_try(o, &linear, type);
+    }
+}
+
+static inline void objects_try_images(objects *o, nino_dtype type, nino_dtype weight, int64_t c)
+{
     static const struct {
         int64_t h, w, n;
-    } images[] = { { 5, 7, 72 }, { 32, 32, 1536 }, { 96, 128, 64 } };
+    } images[] = { { 5, 7, 72 }, { 32, 32, 1536 }, { 96, 128, 64 }, { 64, 80, 128 } };
+    for (size_t i = 0; i < sizeof(images) / sizeof(images[0]); i++) {
+        nino_check_case image = { .op = NINO_OP_CONV2D,
+                                  .attr = { .kernel = 3, .stride = 1 },
+                                  .src = { { 1, images[i].h, images[i].w, c } },
+                                  .n = images[i].n,
+                                  .bias = true,
+                                  .weight = weight };
+        objects_try(o, &image, type);
+        if (nino_dtype_is_block(weight))
+            return;
+    }
+}
+
+static inline void objects_try_clips(objects *o, nino_dtype type, nino_dtype weight, int64_t c)
+{
+    static const struct {
+        int64_t t, h, w, n, c;
+    } clips[] = { { 3, 5, 7, 72, 0 },    { 2, 32, 64, 384, 0 }, { 3, 64, 64, 64, 0 },
+                  { 3, 9, 11, 12, 0 },   { 3, 9, 11, 5, 0 },    { 3, 5, 7, 70, 0 },
+                  { 2, 40, 64, 128, 0 }, { 2, 4, 5, 72, 256 } };
+    for (size_t i = 0; i < sizeof(clips) / sizeof(clips[0]); i++) {
+        nino_check_case clip = { .op = NINO_OP_CONV3D,
+                                 .attr = { .kernel = 3, .stride = 1, .stride_t = 1, .pad_t = 2 },
+                                 .src = { { clips[i].t, clips[i].h, clips[i].w,
+                                            clips[i].c ? clips[i].c : c } },
+                                 .n = clips[i].n,
+                                 .bias = true,
+                                 .weight = weight };
+        objects_try(o, &clip, type);
+    }
+}
+
+static inline void objects_try_products(objects *o, nino_dtype type, nino_dtype weight)
+{
     const bool is_block = nino_dtype_is_block(weight);
     for (int k = 0; k < (is_block ? 1 : 2); k++) {
-        const int64_t c = is_block ? 256 : k ? 19 : 16, few = is_block ? 256 : k ? 3 : 8;
-        for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
-            nino_check_case linear = { .op = NINO_OP_LINEAR,
-                                       .src = { { shapes[i].rows, c } },
-                                       .n = shapes[i].n,
-                                       .bias = true,
-                                       .weight = weight };
-            objects_try(o, &linear, type);
-        }
-        for (size_t i = 0; i < (is_block ? 1 : sizeof(images) / sizeof(images[0])); i++) {
-            nino_check_case image = { .op = NINO_OP_CONV2D,
-                                      .attr = { .kernel = 3, .stride = 1 },
-                                      .src = { { 1, images[i].h, images[i].w, few } },
-                                      .n = images[i].n,
-                                      .bias = true,
-                                      .weight = weight };
-            objects_try(o, &image, type);
-        }
-        for (size_t i = 0; i < sizeof(clips) / sizeof(clips[0]); i++) {
-            nino_check_case clip = {
-                .op = NINO_OP_CONV3D,
-                .attr = { .kernel = 3, .stride = 1, .stride_t = 1, .pad_t = 2 },
-                .src = { { clips[i].t, clips[i].h, clips[i].w, few } },
-                .n = clips[i].n,
-                .bias = true,
-                .weight = weight
-            };
-            objects_try(o, &clip, type);
-        }
+        const int64_t few = is_block ? 256 : k ? 3 : 8;
+        objects_try_linears(o, type, weight, is_block ? 256 : k ? 19 : 16);
+        objects_try_images(o, type, weight, few);
+        objects_try_clips(o, type, weight, few);
     }
 }
 
@@ -229,27 +297,35 @@ static inline void objects_release(objects *o)
     nino_programs_release(&o->programs);
 }
 
-// Lines "FILE OPTIONS" of programs, for a schedule and its GPUs; how many have no call that checks them.
-static inline size_t objects_write(const char *schedule, const char *lines,
-                                   const char *const *targets, const char *dir, FILE *index)
+// Programs of lines "FILE OPTIONS", and calls of them; kernels: as in objects, until they are released.
+static inline void objects_init(objects *o, const char *schedule, const char *lines,
+                                const char *kernels)
 {
-    objects o = { .programs = { .n = 0 } };
     nino_error e;
     char *copy = strdup(lines), *rest = copy, *line;
+    *o = (objects){ .kernels = kernels };
     CHECK(copy);
-    CHECK_OK(nino_profile_load("gfx1151", &o.profile, &e), e);
-    CHECK_OK(nino_sched_find(schedule, "", &o.profile.schedule, &e), e);
+    CHECK_OK(nino_profile_load("gfx1151", &o->profile, &e), e);
+    CHECK_OK(nino_sched_find(schedule, "", &o->profile.schedule, &e), e);
     while ((line = strsep(&rest, "\n"))) {
         char *options = strchr(line, ' ');
         if (options)
             *options++ = 0;
         if (*line)
-            nino_programs_add(&o.programs, line, options ? options : "");
+            nino_programs_add(&o->programs, line, options ? options : "");
     }
-    CHECK((o.calls = calloc(o.programs.n + 1, sizeof(*o.calls))));
-    objects_find_calls(&o);
+    CHECK((o->calls = calloc(o->programs.n + 1, sizeof(*o->calls))));
+    objects_find_calls(o);
+    free(copy);
+}
+
+// For a schedule and its GPUs; how many programs have no call that checks them.
+static inline size_t objects_write(const char *schedule, const char *lines,
+                                   const char *const *targets, const char *dir, FILE *index)
+{
+    objects o;
+    objects_init(&o, schedule, lines, NULL);
     const size_t n = objects_print(&o, targets, dir, index);
     objects_release(&o);
-    free(copy);
     return n;
 }

@@ -56,8 +56,21 @@ start --models "$root/data/tiny/models" --input "$root/data/tiny/input" --output
 win_do panel result; at '*button' "Result 1: $png" wait || die "the result of the earlier session is not there"
 until_ok 10 enabled viewer-profile || die "it does not tell how it was made"
 shot earlier
+
+# Two results: found by name; what made the one that is shown stands below it.
+sed 's/"filename_prefix": *"[^"]*"/"filename_prefix": "another"/' "$root/data/tiny/decode.json" >"$work/another.json"
+win_do open-path "$work/another.json"; wait_state ready 30
+win_do run; wait_state "ready done" 120; at '*button' 'Result 2: another_*' wait || die "there are not two results"
+at label '*s · *iB' wait || die "what the result took does not stand below it"
+read -r x y <<<"$(at '*' 'Find a result' point)"
+xdotool mousemove "$x" "$y" click 1 type --delay 15 'ANOTH 1_'
+ATCLICK_SECONDS=10 at '*button' 'Result 1: *' gone || die "what is not searched is still there"
+at '*button' 'Result 2: another_*' wait || die "what is searched is not there"
+shot searched
+xdotool key ctrl+a BackSpace
+at '*button' 'Result 1: *' wait || die "not all results are there again"
 quit
-rm "$work/out/$png"
+rm "$work/out/"*.png
 start --models "$root/data/tiny/models" --input "$root/data/tiny/input" --output "$work/out"
 win_do panel result; at '*' 'Results appear here' wait || die "a result whose file is gone is shown"
 quit

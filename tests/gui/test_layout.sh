@@ -1,5 +1,5 @@
 #!/bin/bash
-# Labels have room in every drawer and view, at 1280 x 800 and above, also at 3840 x 2160 in scale 2, in three themes and two
+# Labels have room in every drawer and view with a run in it, and contrast on their ground, at 1280 x 800 and above, also at 3840 x 2160 in scale 2, in three themes and two
 # languages.
 here=$(dirname "$0")
 root=$(cd "$here/../.." && pwd)
@@ -7,10 +7,12 @@ B=${B:-build}
 case $B in /*) ;; *) B=$root/$B ;; esac
 set -e
 flow=$(mktemp) # not in its place: an example would find its models
-trap 'rm -f "$flow"' EXIT
+trace=$(mktemp -d)
+trap 'rm -rf "$flow" "$trace"' EXIT
+[ ! -x "$B/tests/gui/program/made_trace" ] || "$B/tests/gui/program/made_trace" "$trace/made.ninotrace" >/dev/null
 cp "$root/data/workflows/text_to_image.json" "$flow"
 for scale in 1 2; do
     export GDK_SCALE=$scale
-    B=$B bash "$here/program.sh" layout "$flow" @
-    B=$B bash "$here/program.sh" layout "$flow" @ "$B/locale" de
+    B=$B bash "$here/program.sh" layout "$flow" "$trace/made.ninotrace"
+    B=$B bash "$here/program.sh" layout "$flow" "$trace/made.ninotrace" "$B/locale" de
 done

@@ -50,6 +50,15 @@ pointer '*button' Compare 1
 at label 'Baseline: before (*One run each has no spread*' wait || die "no comparison, or one that claims something"
 at '*' '+* %' wait 2>/dev/null || at '*' '−* %' wait || die "no differences"
 shot compared
+pointer label '* VAEDecode' 3
+at 'menu item' 'Its node fills the overlay' wait && at 'menu item' 'Zoom to it' wait || die "a row of the comparison has no menu"
+xdotool key Escape
+ATCLICK_SECONDS=10 at 'menu item' 'Zoom to it' gone || die "Escape leaves the menu"
+pointer 'list item' "$new" 3
+at 'menu item' 'Compare the two' wait || die "two runs have no menu"
+shot menu
+xdotool key Escape
+ATCLICK_SECONDS=10 at 'menu item' 'Compare the two' gone || die "Escape leaves the menu of the runs"
 pointer image 'Two runs over each other' 1 # its node is chosen everywhere
 at label '*VAEDecode' wait && at label node wait || die "the details do not tell of the node"
 

@@ -29,7 +29,7 @@ static nino_status receive(nino_attach *a, nino_error *err)
     const ssize_t k = recv(a->fd, chunk, sizeof(chunk), MSG_DONTWAIT);
     if (k > 0)
         nino_buf_add(&a->in, chunk, (size_t) k);
-    else if (!k || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR))
+    else if (!k || errno != EAGAIN)
         a->ended = true;
     if (a->in.failed)
         return nino_fail(err, NINO_ERR_NOMEM, a->path, "out of memory");
@@ -121,7 +121,7 @@ bool nino_attach_flush(nino_attach *a)
         const ssize_t k =
             send(a->fd, a->out.data + a->sent, a->out.len - a->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (k < 0)
-            return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+            return errno == EAGAIN;
         a->sent += (size_t) k;
     }
     nino_buf_clear(&a->out);

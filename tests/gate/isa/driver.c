@@ -28,7 +28,7 @@ struct _cl_program {
     char *source, *options, log[2000];
     uint8_t *object;
     size_t bytes;
-    bool is_built;
+    bool is_built, is_given; // as a code object
 };
 struct _cl_kernel {
     cl_program program;
@@ -285,6 +285,7 @@ cl_program clCreateProgramWithBinary(cl_context c, cl_uint n, const cl_device_id
         return give(NULL, e);
     }
     memcpy(p->object, *objects, p->bytes = *bytes);
+    p->is_given = true;
     if (status)
         *status = CL_SUCCESS;
     return give(p, e);
@@ -436,6 +437,7 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dims, con
     }
     const uint64_t before = isa_n_insns;
     const bool ok = isa_launch_run(&l, err);
-    isa_report_launch(k->code->name, k->program->options, isa_n_insns - before, ok ? NULL : err);
+    isa_report_launch(k->code->name, k->program->options, k->program->is_given,
+                      isa_n_insns - before, ok ? NULL : err);
     return ok ? done(event, begin) : CL_INVALID_OPERATION;
 }

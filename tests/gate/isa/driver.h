@@ -14,6 +14,8 @@ bool isa_compile(const char *source, const char *options, uint8_t **object, size
                  char *log, size_t log_size);
 
 // ---- report.c: what has been executed ---------------------------------------------------------
-void isa_report_launch(const char *kernel, const char *options, uint64_t n_insns, const char *err);
+// is_given: the program came as a code object, not as a source.
+void isa_report_launch(const char *kernel, const char *options, bool is_given, uint64_t n_insns,
+                       const char *err);
 // Before a program goes.
 void isa_report_program(const isa_program *p, const char *options);

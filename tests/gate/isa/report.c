@@ -12,14 +12,16 @@ static FILE *report_open(void)
     return path && *path ? fopen(path, "a") : NULL;
 }
 
-void isa_report_launch(const char *kernel, const char *options, uint64_t n_insns, const char *err)
+void isa_report_launch(const char *kernel, const char *options, bool is_given, uint64_t n_insns,
+                       const char *err)
 {
     FILE *f = report_open();
     if (err)
         fprintf(stderr, "isa: %s\n", err);
     if (!f)
         return;
-    fprintf(f, "launch\t%s\t%s\t%llu\n", kernel, options, (unsigned long long) n_insns);
+    fprintf(f, "launch\t%s\t%s\t%llu\t%s\n", kernel, options, (unsigned long long) n_insns,
+            is_given ? "object" : "source");
     if (err)
         fprintf(f, "error\t%s\t%s\n", options, err);
     fclose(f);

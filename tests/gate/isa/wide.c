@@ -120,7 +120,7 @@ static uint64_t fmas64(const isa_wave *w, int l, uint64_t a, uint64_t b, uint64_
 #define X(name, form, value)                                                                       \
     static void run_##name(isa_wave *w, const isa_insn *i)                                         \
     {                                                                                              \
-        uint64_t a[ISA_LANES], b[ISA_LANES], c[ISA_LANES], r[ISA_LANES];                           \
+        uint64_t a[ISA_LANES], b[ISA_LANES] = { 0 }, c[ISA_LANES] = { 0 }, r[ISA_LANES];           \
         uint32_t flags = 0;                                                                        \
         fetch(w, &i->src[0], a);                                                                   \
         if (i->n_src > 1)                                                                          \
@@ -150,7 +150,7 @@ WIDE_OPS(X)
 #define X(name, form, value)                                                                       \
     static void run_##name(isa_wave *w, const isa_insn *i)                                         \
     {                                                                                              \
-        uint64_t a[ISA_LANES], b[ISA_LANES], c[ISA_LANES];                                         \
+        uint64_t a[ISA_LANES], b[ISA_LANES] = { 0 }, c[ISA_LANES] = { 0 };                         \
         isa_lanes r;                                                                               \
         uint32_t flags = 0;                                                                        \
         fetch(w, &i->src[0], a);                                                                   \

@@ -19,7 +19,8 @@ read -r lx ly lw lh <<<"$(place 'Give memory back')"
 item 'Profile: where time and memory go' click
 is_profile() { actions /window/1 Describe perspective | grep -q profile; }
 until_ok 10 is_profile || die "an item of the menu does nothing"
-# by keys alone
+# by keys alone; the menu that was left is gone before
+at 'menu item' 'New workflow' gone || die "an item leaves the menu open"
 keys F10
 item 'New workflow' || die "F10 does not open it again"
 keys Tab Tab Return
@@ -42,7 +43,10 @@ xdotool search --onlyvisible --name '^Preferences$' windowsize %@ 500 300
 is_small() { [ "$(at window Preferences box | cut -d' ' -f4)" -le 300 ]; }
 until_ok 10 is_small || die "the preferences keep their size: $(at window Preferences box)"
 list=$(at 'combo box' '*' get | sed -n 's/^name=\(.*\) sensitive=.*/\1/p')
-press 'combo box' "$list"; keys Escape
+press 'combo box' "$list"
+at 'list item' '*' wait || die "a list of the preferences does not open"
+keys Escape
+at 'list item' '*' gone || die "Escape does not close the list"
 top() { at 'combo box' "$list" box | cut -d' ' -f2; }
 is_away() { [ "$(top)" -lt -20 ]; }
 is_seen() { [ "$(top)" -ge 0 ]; }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # The menu of what is chosen is the same in every view: in the table of kernels by pointer and keys, in the flame graph by keys,
-# in the histogram by AT-SPI, in the details pane by its button.
+# in the histogram by AT-SPI, in the details pane by its button. Rows of advice have one of their own.
 . "$(dirname "$0")/../lib.sh"
 need_people
 "$B/tests/gui/program/made_trace" "$work/made.ninotrace" || die "no trace"
@@ -38,6 +38,18 @@ item 'Filter the table by its name' || die "the Menu key opens no menu in the ta
 item 'Filter the table by its name' click
 is_filtered() { at '*' 'Filter kernels' get | grep -qF "$chosen_kernel"; }
 until_ok 10 is_filtered || die "the table is not filtered"
+
+# an advice, by the pointer and by keys
+win_do view advice
+press 'list item' 'Copies between *' 3
+item 'Copy as text' || die "an advice has no menu"
+keys Escape
+ATCLICK_SECONDS=10 at 'menu item' 'Copy as text' gone || die "Escape leaves the menu of an advice"
+keys Shift+F10
+item 'Copy as text' click || die "Shift+F10 opens no menu of an advice"
+keys ctrl+f ctrl+v
+is_copied() { at '*' 'Find in the timeline' get | grep -q '1.7 GiB up'; }
+until_ok 10 is_copied || die "an advice is not copied with its evidence"
 
 [ -n "${NINODES_TEST_LONG:-}" ] || { quit; exit 0; } # the long check has the other views
 

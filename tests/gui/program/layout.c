@@ -1,9 +1,10 @@
 // Nothing is clipped and nothing too small: every label of the window in both perspectives, all drawers, some sizes,
 // light, dark and high contrast. A label has the room that its text wants, or ends in dots and tells the rest as a tooltip.
 // The workflow names a model that is not there, so that problems are listed, too. GDK_SCALE=2: as on a large screen.
-// usage: layout WORKFLOW DIR [LOCALE_DIR LANGUAGE]
+// Views are looked at with a run in them. usage: layout WORKFLOW TRACE [LOCALE_DIR LANGUAGE]
 #include <gtk/gtk.h>
 #include <libintl.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/i18n.h"
@@ -16,6 +17,7 @@
 
 #define LEAST_PX 9.0
 
+static const char *const themes[] = { "light", "dark", "contrast" };
 static int n_labels, n_bad;
 static char where[128]; // what is looked at
 
@@ -72,10 +74,29 @@ static void check_scrolled(GtkScrolledWindow *s)
     }
 }
 
-// The canvas draws its nodes at the scale of its zoom: their labels are another test's.
+// The canvas draws its nodes at the scale of its zoom: their labels are another test's. A tooltip comes and goes.
+static gboolean is_left_out(GtkWidget *w)
+{
+    return !gtk_widget_get_mapped(w) || !strcmp(G_OBJECT_TYPE_NAME(w), "NinoCanvas") ||
+           !strcmp(G_OBJECT_TYPE_NAME(w), "GtkTooltipWindow");
+}
+
+// A label that was shown and has no place yet.
+static gboolean has_unplaced(GtkWidget *w)
+{
+    if (is_left_out(w))
+        return FALSE;
+    if (GTK_IS_LABEL(w) && *gtk_label_get_text(GTK_LABEL(w)) && !gtk_widget_get_width(w))
+        return TRUE;
+    for (GtkWidget *k = gtk_widget_get_first_child(w); k; k = gtk_widget_get_next_sibling(k))
+        if (has_unplaced(k))
+            return TRUE;
+    return FALSE;
+}
+
 static void walk(GtkWidget *w)
 {
-    if (!gtk_widget_get_mapped(w) || !strcmp(G_OBJECT_TYPE_NAME(w), "NinoCanvas"))
+    if (is_left_out(w))
         return;
     if (GTK_IS_LABEL(w) && *gtk_label_get_text(GTK_LABEL(w)))
         check_label(GTK_LABEL(w));
@@ -89,6 +110,8 @@ static void look(GtkWidget *window, const char *what, int width, int height, con
 {
     g_snprintf(where, sizeof(where), "%s, %d x %d, %s", what, width, height, theme);
     spin_loop(45);
+    for (int i = 0; i < 100 && has_unplaced(window); i++)
+        spin_loop(20);
     walk(window);
 }
 
@@ -118,14 +141,84 @@ static void look_at_all(GtkWidget *window, int width, int height, const char *th
     look(window, "results", width, height, theme);
     gtk_widget_activate_action(window, "win.side", NULL);
     gtk_widget_activate_action(window, "win.perspective", "s", "profile");
-    static const char *const views[] = { "kernels", "kernel",   "memory", "performance",
-                                         "tiles",   "roofline", "device", "steps",
-                                         "advice",  "runs",     "compare" };
+    static const char *const views[] = { "kernels", "kernel", "histogram", "flame",      "memory",
+                                         "pool",    "tiles",  "roofline",  "device",     "steps",
+                                         "advice",  "runs",   "compare",   "performance" };
     for (gsize i = 0; i < G_N_ELEMENTS(views); i++) {
         gtk_widget_activate_action(window, "win.view", "s", views[i]);
         look(window, views[i], width, height, theme);
     }
     check_size(window, width, height);
+}
+
+// ---- contrast ----------------------------------------------------------------------------------
+
+#define LEAST_CONTRAST 4.5
+
+static double luminance(guint32 argb)
+{
+    static const double weight[] = { 0.0722, 0.7152, 0.2126 };
+    double sum = 0;
+    for (int i = 0; i < 3; i++) {
+        const double v = (argb >> (8 * i) & 255) / 255.0;
+        sum += weight[i] * (v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4));
+    }
+    return sum + 0.05;
+}
+
+// What is drawn of a widget: its ground beside a glyph that is all ink.
+static double contrast_of(GtkWidget *window, GtkWidget *list, GtkWidget *label)
+{
+    graphene_rect_t at;
+    const int w = gtk_widget_get_width(list), h = gtk_widget_get_height(list);
+    CHECK(w && h && gtk_widget_compute_bounds(label, list, &at));
+    g_autoptr(GdkPaintable) picture = gtk_widget_paintable_new(list);
+    GtkSnapshot *snapshot = gtk_snapshot_new();
+    gdk_paintable_snapshot(picture, snapshot, w, h);
+    g_autoptr(GskRenderNode) node = gtk_snapshot_free_to_node(snapshot);
+    g_autoptr(GdkTexture) t =
+        gsk_renderer_render_texture(gtk_native_get_renderer(GTK_NATIVE(window)), node,
+                                    &GRAPHENE_RECT_INIT(0, 0, (float) w, (float) h));
+    g_autofree guint32 *px = g_new0(guint32, (gsize) w * h);
+    gdk_texture_download(t, (guchar *) px, (gsize) w * 4);
+    const int x = (int) (at.origin.x + at.size.width / 2),
+              y = (int) (at.origin.y + at.size.height / 2);
+    const double ink = luminance(px[y * w + x]), ground = luminance(px[y * w + w - 8]);
+    return ink > ground ? ink / ground : ground / ink;
+}
+
+// What GTK's theme and ours make of the classes that labels have here: in the window, in a list, in a chosen row of it.
+static void check_contrast(GtkApplication *app, const char *theme)
+{
+    static const char *const classes[] = { "text", "dim-label", "error-text", "success", "error" };
+    static const char *const places[] = { "the window", "a list", "a chosen row" };
+    GtkWidget *window = gtk_application_window_new(app);
+    gtk_window_set_default_size(GTK_WINDOW(window), 200, 60);
+    gtk_window_present(GTK_WINDOW(window));
+    for (gsize i = 0; i < G_N_ELEMENTS(classes) * G_N_ELEMENTS(places); i++) {
+        const gsize place = i % G_N_ELEMENTS(places);
+        const char *class = classes[i / G_N_ELEMENTS(places)];
+        GtkWidget *list = place ? gtk_list_box_new() : gtk_box_new(GTK_ORIENTATION_VERTICAL, 0),
+                  *label = gtk_label_new("\342\226\210");
+        gtk_widget_add_css_class(label, class);
+        gtk_widget_set_halign(label, GTK_ALIGN_START);
+        if (place) {
+            gtk_list_box_append(GTK_LIST_BOX(list), label);
+        } else {
+            gtk_widget_add_css_class(list, "background");
+            gtk_box_append(GTK_BOX(list), label);
+        }
+        gtk_window_set_child(GTK_WINDOW(window), list);
+        if (place == 2)
+            gtk_list_box_select_row(GTK_LIST_BOX(list),
+                                    gtk_list_box_get_row_at_index(GTK_LIST_BOX(list), 0));
+        WAIT_FOR(gtk_widget_get_mapped(label) && gtk_widget_get_width(label) > 0);
+        spin_loop(30);
+        const double is = contrast_of(window, list, label);
+        if (is < LEAST_CONTRAST && ++n_bad)
+            printf("  %s, %s in %s: contrast %.2f\n", theme, class, places[place], is);
+    }
+    gtk_window_destroy(GTK_WINDOW(window));
 }
 
 static void check_maximized(GtkApplication *app)
@@ -139,9 +232,14 @@ static void check_maximized(GtkApplication *app)
     spin_loop(50);
 }
 
-static void check_window(GtkApplication *app, const char *workflow, int width, int height)
+static void layout_open(GtkWidget *window, const char *path)
 {
-    static const char *const themes[] = { "light", "dark", "contrast" };
+    g_autoptr(GFile) file = g_file_new_for_path(path);
+    nino_window_open(NINO_WINDOW(window), file);
+}
+
+static void check_window(GtkApplication *app, char **files, int width, int height)
+{
     const NinoWindowOptions none = { 0 };
     GtkWidget *window = nino_window_new(app, &none);
     gtk_window_set_default_size(GTK_WINDOW(window), width, height);
@@ -149,8 +247,8 @@ static void check_window(GtkApplication *app, const char *workflow, int width, i
     WAIT_FOR(gtk_widget_get_mapped(window) && gtk_widget_get_width(window) > 0);
     look(window, "welcome", width, height, "light");
     check_size(window, width, height);
-    g_autoptr(GFile) file = g_file_new_for_path(workflow);
-    nino_window_open(NINO_WINDOW(window), file);
+    layout_open(window, files[0]);
+    layout_open(window, files[1]);
     for (gsize i = 0; i < G_N_ELEMENTS(themes); i++) {
         nino_prefs_set("theme", themes[i]);
         look_at_all(window, width, height, themes[i]);
@@ -173,8 +271,12 @@ int main(int argc, char **argv)
     nino_keys_start(app);
     nino_theme_start();
     check_maximized(app);
+    for (gsize i = 0; i < G_N_ELEMENTS(themes); i++) {
+        nino_prefs_set("theme", themes[i]);
+        check_contrast(app, themes[i]);
+    }
     for (gsize i = is_4k ? 2 : 0; i < G_N_ELEMENTS(sizes); i++)
-        check_window(app, argv[1], sizes[i][0], sizes[i][1]);
+        check_window(app, argv + 1, sizes[i][0], sizes[i][1]);
     printf("  %d labels, %d wrong\n", n_labels, n_bad);
     CHECK(n_labels > (is_4k ? 300 : 500) && !n_bad);
     return 0;

@@ -3,7 +3,7 @@
 #include "engine/job_values.h"
 #include "engine/queue_panel.h"
 
-#include "tests/test.h"
+#include "tests/gui/program/loop.h"
 
 static void add(GPtrArray *jobs, guint64 id, nino_queue_state state, gboolean lost)
 {
@@ -88,8 +88,35 @@ static void check_differences(NinoEngine *e, GtkWidget *panel)
     CHECK(!has_text(panel, "width")); // of another workflow
 }
 
-int main(void)
+// A job that wrote a picture shows it small, also in the row that is made anew; what no picture is shows none.
+static void check_thumbs(NinoEngine *e, GtkWidget *panel, const char *picture)
 {
+    static const char *const outputs[] = { "a.txt", NULL, NULL };
+    GPtrArray *jobs = nino_engine_jobs(e);
+    const char *with[] = { outputs[0], picture, NULL };
+    g_ptr_array_set_size(jobs, 0);
+    add(jobs, 1, NINO_QUEUE_DONE, FALSE);
+    add(jobs, 2, NINO_QUEUE_DONE, FALSE);
+    for (guint i = 0; i < 2; i++) {
+        NinoJob *j = jobs->pdata[i];
+        g_strfreev(j->outputs);
+        j->outputs = g_strdupv((char **) (i ? outputs : with));
+    }
+    for (int round = 0; round < 2; round++) {
+        g_signal_emit_by_name(e, "queue");
+        int first = 0, second = 1;
+        GtkPicture *made = GTK_PICTURE(find(panel, GTK_TYPE_PICTURE, &first)),
+                   *none = GTK_PICTURE(find(panel, GTK_TYPE_PICTURE, &second));
+        if (!round)
+            WAIT_FOR(gtk_picture_get_paintable(made));
+        CHECK(gtk_picture_get_paintable(made) && !gtk_picture_get_paintable(none));
+    }
+    g_ptr_array_set_size(jobs, 0);
+}
+
+int main(int argc, char **argv)
+{
+    CHECK(argc > 1);
     gtk_init();
     NinoEngine *e = nino_engine_new();
     GtkWidget *panel = g_object_ref_sink(nino_queue_panel_new(e));
@@ -116,6 +143,7 @@ int main(void)
     }
     check_content(e, panel);
     check_differences(e, panel);
+    check_thumbs(e, panel, argv[1]);
     g_object_unref(panel);
     g_object_unref(e);
     return 0;

@@ -1,5 +1,5 @@
 #!/bin/bash
-# A queue of ten: paused, put into another order, its app and its worker killed; all ten are made, in that order.
+# A queue of ten: paused, put into another order by buttons and by dragging, its app and its worker killed; all ten are made, in that order.
 . "$(dirname "$0")/../lib.sh"
 [ -n "${NINODES_TEST_LONG:-}" ] || { echo "skip: several workers are started; the long check runs it"; exit 77; }
 need_people
@@ -33,6 +33,22 @@ press button 'Move down: job_1.json'
 until_ok 10 is_order "10 2 1 3 4 5 6 7 8 9" || die "it is not one further down: $(order)"
 press button 'Move up: job_9.json'
 until_ok 10 is_order "10 2 1 3 4 5 6 7 9 8" || die "it is not one further up: $(order)"
+drag_row() { # NAME NAME: with the real pointer, to the place of the other
+    local x y to_x to_y
+    read -r x y <<<"$(at label "$1" point)"; read -r to_x to_y <<<"$(at label "$2" point)"
+    [ -n "${y:-}" ] && [ -n "${to_y:-}" ] || die "there is no row $1 or $2"
+    xdotool mousemove "$x" "$y" mousedown 1; sleep 0.1
+    xdotool mousemove "$x" $((y + 6)); sleep 0.1; xdotool mousemove "$x" $(((y + to_y) / 2)); sleep 0.1
+    xdotool mousemove "$to_x" $((to_y + 3)); sleep 0.1; xdotool mousemove "$to_x" "$to_y"; sleep 0.3
+    shot dragged
+    xdotool mouseup 1
+}
+drag_row job_1.json job_6.json
+until_ok 10 is_order "10 2 3 4 5 6 1 7 9 8" || die "a row that is dragged down is elsewhere: $(order)"
+drag_row job_1.json job_2.json
+until_ok 10 is_order "10 1 2 3 4 5 6 7 9 8" || die "a row that is dragged up is elsewhere: $(order)"
+press button 'Move down: job_1.json'
+until_ok 10 is_order "10 2 1 3 4 5 6 7 9 8" || die "the order is not as before: $(order)"
 shot ten
 [ ! -e "$work/out" ] || die "something ran: $(ls "$work/out")"
 

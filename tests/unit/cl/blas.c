@@ -154,6 +154,33 @@ static nino_status linear(nino_stream *s, nino_error *err)
     return st;
 }
 
+// A launch that is watched is told, though it has no kernel of ours.
+static void test_watched(void)
+{
+    nino_error err = { 0 };
+    nino_event ev[64];
+    uint64_t lost = 0;
+    int n_told = 0;
+    const nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .gemm = "clblast" };
+    on_cl = nino_cl_open(test_cl_device(), &p, NULL, &err);
+    nino_monitor *m = nino_monitor_create();
+    nino_mon_reader *r = m ? nino_mon_reader_create(m) : NULL;
+    CHECK(on_cl && r);
+    nino_stream *s =
+        nino_stream_create(&(nino_stream_params){ .backend = on_cl, .monitor = m }, &err);
+    CHECK(s);
+    CHECK_OK(linear(s, &err), err);
+    nino_stream_destroy(&s);
+    const size_t n = nino_mon_reader_read(r, ev, 64, &lost);
+    for (size_t i = 0; i < n; i++)
+        n_told += ev[i].kind == NINO_EV_KERNEL &&
+                  !strcmp(nino_monitor_name_text(m, ev[i].name), "sgemm_clblast");
+    CHECK(n_told == 1);
+    nino_backend_close(&on_cl);
+    nino_mon_reader_destroy(&r);
+    nino_monitor_destroy(&m);
+}
+
 static void test_failures(void)
 {
     static const struct {
@@ -262,6 +289,7 @@ int main(void)
     temp_per_call = 0;
     test_schedule("generic");
     test_pieces();
+    test_watched();
     test_failures();
     test_absent();
     printf("%d cases, %d failed\n", n_cases, n_failed);

@@ -1,10 +1,11 @@
 // Code objects that are shipped (cl/code.c): found, checked, used and refused. There is no AMD GPU here: the device is
 // PoCL's under the name of one, and its own binaries are the objects. With --objects DIR LIST LIST (programs of
 // gfx1151, of a GPU that nobody has described) what `make code-objects` needs is written to DIR; with --count DIR
-// the files that it has put into DIR/code are read; with --calls SCHEDULE the calls of stdin are made here.
+// the files that it has put into DIR/code are read; with --calls SCHEDULE the calls of stdin are made here; with
+// --shipped LIST its kernels are launched on this device, from the file that NINODES_DATA_DIR has for it.
 #include "core/base/file.h"
 #include "tests/cl.h"
-#include "tests/gate/objects.h"
+#include "tests/gate/shipped.h"
 
 #include <fcntl.h>
 #include <nettle/sha2.h>
@@ -373,6 +374,8 @@ int main(int argc, char **argv)
         return count_files(argv[2]);
     if (argc == 3 && !strcmp(argv[1], "--calls"))
         return try_calls(argv[2]);
+    if (argc == 3 && !strcmp(argv[1], "--shipped"))
+        return shipped_try(argv[2]);
     if (argc == 5 && !strcmp(argv[1], "--objects"))
         return write_sources(argv[2], argv[3], argv[4]);
     char folder[100];

@@ -47,9 +47,9 @@ static nino_array *run(nino_backend *be, int kind)
         y = nino_conv2d(s, input(s, NINO_SHAPE(2, 41, 37, 16), 0.02f), &c);
         break;
     case WINOGRAD:
-        c.w = weight(NINO_SHAPE(40, 36, 3, 3), NINO_W_CONV3);
+        c.w = weight(NINO_SHAPE(60, 36, 3, 3), NINO_W_CONV3);
         y = nino_conv2d_add(s, input(s, NINO_SHAPE(2, 41, 37, 36), 0.02f), &c,
-                            input(s, NINO_SHAPE(2, 41, 37, 40), 0.03f));
+                            input(s, NINO_SHAPE(2, 41, 37, 60), 0.03f));
         break;
     case ATTENTION:
         y = nino_attention(s, input(s, NINO_SHAPE(2, 200, 48), 0.02f),

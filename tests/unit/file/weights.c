@@ -245,6 +245,33 @@ static void check_absent(void)
     }
 }
 
+// An archive of PyTorch whose directory's only entry says that its name, what stands behind it, or a
+// comment goes on beyond the directory, by less than an entry.
+static void check_directory(void)
+{
+    static const char name[] = "m/data.pkl";
+    enum { NAME = sizeof(name) - 1, PICKLE = 4, LOCAL = 30, ENTRY = 46 };
+    char path[160];
+    snprintf(path, sizeof(path), "%s/w", dir);
+    for (int field = 28; field <= 32; field += 2) { // where the three lengths are
+        char head[LOCAL] = "PK\3\4", entry[ENTRY] = "PK\1\2", end[22] = "PK\5\6";
+        head[18] = head[22] = entry[20] = entry[24] = PICKLE;
+        head[26] = entry[28] = NAME;
+        entry[field] = (char) (entry[field] + 40);
+        end[8] = end[10] = 1;
+        end[12] = ENTRY + NAME;
+        end[16] = LOCAL + NAME + PICKLE;
+        FILE *f = fopen(path, "wb");
+        CHECK(f && fwrite(head, 1, LOCAL, f) == LOCAL && fputs(name, f) >= 0 &&
+              fwrite("\x80\2}.", 1, PICKLE, f) == PICKLE && fwrite(entry, 1, ENTRY, f) == ENTRY &&
+              fputs(name, f) >= 0 && fwrite(end, 1, sizeof(end), f) == sizeof(end) && !fclose(f));
+        CHECK(!nino_weights_open(path, &err) && err.code == NINO_ERR_FORMAT);
+        if (!strstr(err.msg, "directory is damaged"))
+            fprintf(stderr, "  %d: %s\n", field, err.msg);
+        CHECK(strstr(err.msg, "directory is damaged"));
+    }
+}
+
 // ---- written out -----------------------------------------------------------------------------
 
 static void check_written(void)
@@ -298,6 +325,7 @@ int main(void)
     check_names();
     check_parts();
     check_absent();
+    check_directory();
     check_written();
     snprintf(command, sizeof(command), "rm -r %s", dir);
     return system(command) != 0;

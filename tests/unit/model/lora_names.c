@@ -282,6 +282,8 @@ static void check_text(void)
     static const char q[] = "l.text_model.encoder.layers.0.self_attn.q_proj.weight";
     static const char in[] = "g.transformer.resblocks.0.attn.in_proj_weight";
     static const char fc[] = "g.transformer.resblocks.0.mlp.c_fc.weight";
+#define UNDER "encoder_block_0_layer_1_DenseReluDense_wi_0"
+#define DOTS "encoder.block.0.layer.1.DenseReluDense.wi_0"
     static const char wi[] = "t.encoder.block.0.layer.1.DenseReluDense.wi_0.weight";
 
     const expected xl[] = {
@@ -302,8 +304,10 @@ static void check_text(void)
 
     const expected flux[] = {
         { "lora_te1_text_model_encoder_layers_0_self_attn_q_proj", q, 0, 32, 0 },
-        { "lora_te2_encoder_block_0_layer_1_DenseReluDense_wi_0", wi, 0, 64, 0 },
-        { "lora_te3_encoder_block_0_layer_1_DenseReluDense_wi_0", wi, 0, 64, 0 },
+        { "lora_te2_" UNDER, wi, 0, 64, 0 },
+        { "lora_te3_" UNDER, wi, 0, 64, 0 },
+        { "text_encoder_2." DOTS, wi, 0, 64, 0 },
+        { "text_encoder_3." DOTS, wi, 0, 64, 0 },
         { "text_encoders.t5xxl.transformer.encoder.block.0.layer.1.DenseReluDense.wi_0", wi, 0, 64,
           0 },
         { "lora_te2_text_model_encoder_layers_0_self_attn_v_proj", NULL, 0, 0, 0 },
@@ -312,6 +316,24 @@ static void check_text(void)
     c.enc[NINO_ENC_T5] = &t5;
     CHECK_OK(lora_map_clip(&m, &c, &err), err);
     check_map(&m, flux, COUNT(flux));
+    lora_map_release(&m);
+
+    const expected sd3[] = { { "lora_te3_" UNDER, wi, 0, 64, 0 },
+                             { "text_encoder_3." DOTS, wi, 0, 64, 0 },
+                             { "lora_te2_" UNDER, NULL, 0, 0, 0 },
+                             { "text_encoder_2." DOTS, NULL, 0, 0, 0 } };
+    c.enc[NINO_ENC_CLIP_G] = &clip_g;
+    CHECK_OK(lora_map_clip(&m, &c, &err), err);
+    check_map(&m, sd3, COUNT(sd3));
+    lora_map_release(&m);
+
+    const expected alone[] = { { "lora_te1_" UNDER, wi, 0, 64, 0 },
+                               { "text_encoder." DOTS, wi, 0, 64, 0 },
+                               { "lora_te2_" UNDER, NULL, 0, 0, 0 },
+                               { "text_encoder_3." DOTS, NULL, 0, 0, 0 } };
+    c.enc[NINO_ENC_CLIP_L] = c.enc[NINO_ENC_CLIP_G] = NULL;
+    CHECK_OK(lora_map_clip(&m, &c, &err), err);
+    check_map(&m, alone, COUNT(alone));
     lora_map_release(&m);
     nino_weights_unref(&file);
 }

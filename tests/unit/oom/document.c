@@ -2,7 +2,7 @@
 // nothing leaks.
 #include <ninodes/document.h>
 
-#include "tests/oom.h"
+#include "tests/unit/oom/arena.h"
 
 static nino_error err;
 

@@ -1,9 +1,11 @@
 // Every allocation of the readers and writers fails once: a clean "nomem", no leak, no file left.
+#include "core/base/file.h"
 #include "core/file/latent_file.h"
 #include "core/media/png.h"
 #include "core/file/safetensors.h"
 #include "core/file/weights.h"
-#include "tests/oom.h"
+#include "core/text/embedding.h"
+#include "tests/unit/oom/arena.h"
 
 #include <sys/mman.h>
 
@@ -129,6 +131,56 @@ static void test_pth(int may_fail)
     oom.at = rest;
 }
 
+// A scaled weight and what is said about it, names that are written anew, a vector for a prompt; all of
+// it written out again.
+static void make_scaled(void)
+{
+    static const char said[] = "{\"format\": \"float8_e4m3fn\"}";
+    nino_array *a[] = { nino_array_create(NINO_F8_E4M3, NINO_SHAPE(2, 2)),
+                        nino_array_create(NINO_F32, NINO_SHAPE(2)),
+                        nino_array_create(NINO_U8, NINO_SHAPE(sizeof(said) - 1)),
+                        nino_array_create(NINO_F16, NINO_SHAPE(1, 3)) };
+    const nino_meta meta[] = { { "_quantization_metadata", "{\"layers\": {}}", 14 } };
+    memset(a[0]->data, 0x38, 4); // 1
+    nino_array_f32(a[1])[0] = nino_array_f32(a[1])[1] = 2;
+    memcpy(a[2]->data, said, a[2]->bytes);
+    memset(a[3]->data, 0, a[3]->bytes);
+    const nino_st_entry entries[] = { { "x.weight", a[0] },
+                                      { "x.weight_scale", a[1] },
+                                      { "x.comfy_quant", a[2] },
+                                      { "language_model.model.embed_tokens.weight", a[3] } };
+    CHECK_OK(nino_st_save(dir, "scaled", true, entries, 4, meta, 1, &err), err);
+    for (int i = 0; i < 4; i++)
+        nino_array_unref(&a[i]);
+}
+
+static void test_scaled(int may_fail)
+{
+    char path[128];
+    snprintf(path, sizeof(path), "%s/scaled", dir);
+    nino_weights *w = nino_weights_open(path, &err);
+    if (!done(w ? NINO_OK : err.code, may_fail))
+        return;
+    const nino_tensor_info *t = nino_weights_find(w, "x.weight"),
+                           *e = nino_weights_find(w, "model.embed_tokens.weight");
+    nino_factors f;
+    float v[4] = { 1, 1, 1, 1 };
+    CHECK(t && e);
+    if (done(nino_weights_scale(w, t, &f, &err), may_fail) &&
+        done(nino_factors_apply(w, &f, 0, 2, 2, v, &err), may_fail))
+        CHECK(v[0] == 2 && v[3] == 2);
+    const nino_st_source s[] = { { "a", .file = w, .info = t }, { "b", .file = w, .info = e } };
+    nino_file_writer *out = NULL;
+    if (done(nino_file_writer_open(dir, "again", true, &out, &err), may_fail))
+        done(nino_st_write(out, "again", s, 2, NULL, 0, NULL, &err), may_fail);
+    nino_file_writer_abort(&out);
+    nino_embedding vectors = { 0 };
+    if (done(nino_embedding_read(w, "model.embed_tokens.weight", &vectors, &err), may_fail))
+        CHECK(vectors.rows == 1 && vectors.width == 3);
+    nino_embedding_release(&vectors);
+    nino_weights_unref(&w);
+}
+
 int main(void)
 {
     CHECK(mkdtemp(dir));
@@ -136,6 +188,8 @@ int main(void)
     CHECK(oom_each(test_arrays) >= 3);
     CHECK(oom_each(test_save) > 10);
     CHECK(oom_each(test_load) > 10);
+    make_scaled();
+    CHECK(oom_each(test_scaled) > 10);
     CHECK(oom_each(test_encode) > 10);
     CHECK(picture.len > 0);
     CHECK(oom_each(test_decode) > 10);

@@ -2,7 +2,7 @@
 // and extra_model_paths.yaml, listed, asked for by name.
 #include "core/base/file.h"
 #include "core/file/model_paths.h"
-#include "tests/oom.h"
+#include "tests/unit/oom/arena.h"
 #include <ninodes/document.h>
 
 static char dir[] = "/tmp/ninodes-oom-paths-XXXXXX";

@@ -2,7 +2,7 @@
 #include "core/text/bpe.h"
 #include "core/text/prompt.h"
 #include "core/text/unigram.h"
-#include "tests/oom.h"
+#include "tests/unit/oom/arena.h"
 #include "tests/text.h"
 
 #include <unistd.h>

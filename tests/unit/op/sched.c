@@ -108,6 +108,21 @@ static void test_winograd(void)
     w.c = 4;
     e = conv(&w, 65, 67); // too few channels
     CHECK(nino_sched_conv(&p, &e) == NINO_CONV_DIRECT);
+    // by what the transforms move: columns are whole panels of 64
+    static const struct {
+        int64_t c, n;
+        nino_conv_algo algo;
+    } cases[] = { { 32, 32, NINO_CONV_DIRECT },
+                  { 64, 32, NINO_CONV_DIRECT },
+                  { 32, 64, NINO_CONV_WINOGRAD },
+                  { 64, 64, NINO_CONV_WINOGRAD },
+                  { 320, 320, NINO_CONV_WINOGRAD } };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        w.c = cases[i].c;
+        w.n = cases[i].n;
+        e = conv(&w, 65, 67);
+        CHECK(nino_sched_conv(&p, &e) == cases[i].algo);
+    }
     p.has_winograd = false;
     CHECK(nino_sched_conv(&p, &d) == NINO_CONV_DIRECT);
 }

@@ -348,9 +348,6 @@ static void check_curve(const char *device, nino_graph *g, const char *name, int
             CHECK(false);
         }
         CHECK(nino_scheme_plan(s)->peak_bytes <= budget);
-        if (i.seconds < fmax(before[0], fmax(before[1], before[2])) * (1 - 2e-3))
-            printf("RAW %.2f MiB loss %d %.5f; %.5f %.5f %.5f\n", (double) budget / 0x1p20, loss,
-                   i.seconds, before[0], before[1], before[2]);
         before[loss] = fmax(before[loss], i.seconds);
         nino_scheme_destroy(&s);
     }

@@ -1,5 +1,7 @@
 // The programs that plans of real workflows ask for on gfx1151: few, whatever the model. With --print PATH [PROFILE]
-// they are written there, each once, for tests/cli/gate_gfx1151.sh and `make code-objects`, which compile them.
+// they are written there, each once, for tests/cli/gate_gfx1151.sh and `make code-objects`, which compile them; and to
+// PATH.kernels those of their kernels that are launched, lines "KERNEL FILE OPTIONS".
+#include "core/op/device/device.h"
 #include "tests/flow.h"
 #include "tests/gate/real_nets.h"
 
@@ -12,6 +14,21 @@ static nino_error err;
 enum { MOST = 14, VOCAB = 482 }; // VOCAB: of the small tokenizer
 // Most launches of a FLUX block: norm and angles of heads end a product, modulation is one layer a side.
 enum { DOUBLE = 26, SINGLE = 10 };
+
+static nino_buf launches;
+
+// What the library calls in its place (the Makefile says --wrap): listers also tell what is launched.
+nino_backend *__real_nino_device_program_lister(const nino_profile *p, const nino_device_info *like,
+                                                nino_programs *out);
+nino_backend *__wrap_nino_device_program_lister(const nino_profile *p, const nino_device_info *like,
+                                                nino_programs *out);
+nino_backend *__wrap_nino_device_program_lister(const nino_profile *p, const nino_device_info *like,
+                                                nino_programs *out)
+{
+    out->launches = &launches;
+    out->tells_helpers = true;
+    return __real_nino_device_program_lister(p, like, out);
+}
 
 // Z-Image with a Fun ControlNet that takes all there is.
 static void print_fun(nino_buf *b, const run *r)
@@ -127,6 +144,28 @@ static void add_line(nino_buf *all, const char *line)
         nino_buf_adds(all, line);
 }
 
+// All launches of a plan, each kernel once.
+static void add_kernels(nino_buf *all)
+{
+    for (char *rest = launches.data, *line; rest && (line = strsep(&rest, "\n"));) {
+        char text[400] = "";
+        for (char *word; (word = strsep(&line, " "));) // options have blanks to spare
+            if (*word)
+                snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", *text ? " " : "",
+                         word);
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), "\n");
+        if (*text != '\n')
+            add_line(all, text);
+    }
+    nino_buf_release(&launches);
+}
+
+static void put(const char *path, const nino_buf *text)
+{
+    FILE *f = fopen(path, "w");
+    CHECK(f && fwrite(text->data, 1, text->len, f) == text->len && !fclose(f));
+}
+
 // Launches of one pass of a stage, of which the plan counts all.
 static uint64_t kernels_of(const nino_plan *p, const char *stage)
 {
@@ -138,7 +177,8 @@ static uint64_t kernels_of(const nino_plan *p, const char *stage)
     return 0;
 }
 
-static bool plan_one(nino_ctx *ctx, const run *r, const char *profile, nino_buf *all)
+static bool plan_one(nino_ctx *ctx, const run *r, const char *profile, nino_buf *all,
+                     nino_buf *kernels)
 {
     nino_plan p = { 0 };
     nino_graph *g = make_graph(r);
@@ -151,6 +191,7 @@ static bool plan_one(nino_ctx *ctx, const run *r, const char *profile, nino_buf 
             printf("    %s", line);
         add_line(all, line);
     }
+    add_kernels(kernels);
     const uint64_t doubles = kernels_of(&p, "flux.double.0"),
                    singles = kernels_of(&p, "flux.single.0");
     const bool is_short = doubles <= DOUBLE && singles <= SINGLE;
@@ -165,7 +206,7 @@ static bool plan_one(nino_ctx *ctx, const run *r, const char *profile, nino_buf 
 
 int main(int argc, char **argv)
 {
-    nino_buf all = { 0 };
+    nino_buf all = { 0 }, kernels = { 0 };
     bool ok = true;
     flow_temp();
     CHECK(!mkdir(flow_models(), 0700));
@@ -180,13 +221,16 @@ int main(int argc, char **argv)
         &err);
     CHECK_OK(ctx ? NINO_OK : err.code, err);
     for (size_t i = 0; i < sizeof(real) / sizeof(real[0]); i++)
-        ok &= plan_one(ctx, &real[i], argc == 4 ? argv[3] : "gfx1151", &all);
-    if (argc >= 3 && !strcmp(argv[1], "--print")) {
-        FILE *f = fopen(argv[2], "w");
-        CHECK(f && fwrite(all.data, 1, all.len, f) == all.len && !fclose(f));
+        ok &= plan_one(ctx, &real[i], argc == 4 ? argv[3] : "gfx1151", &all, &kernels);
+    if (argc >= 3 && !strcmp(argv[1], "--print") && all.len) {
+        char path[600];
+        snprintf(path, sizeof(path), "%s.kernels", argv[2]);
+        put(argv[2], &all);
+        put(path, &kernels);
     }
     const bool has_kernels = all.len > 0; // plan_programs tests that a build with them lists some
     nino_buf_release(&all);
+    nino_buf_release(&kernels);
     nino_ctx_destroy(&ctx);
     flow_clean();
     if (!has_kernels)

@@ -345,6 +345,28 @@ static void real_numbers(void)
     CHECK(r.start == -1 && r.end == 1 && r.pad == 0 && r.min_len == 256 && r.width == 4096);
 }
 
+// Rules that contradict themselves, and an empty prompt without room for its ends.
+static void bad_rules(void)
+{
+    static const nino_prompt_rules bad[] = {
+        { .width = -1, .max_len = 77 },   { .min_pad = -1, .max_len = 77 },
+        { .min_len = -1, .max_len = 77 }, { .max_len = -1 },
+        { .max_len = 77, .min_pad = 1 },  { .max_len = 9 },
+        { .max_len = 77, .min_len = 78 }, { .start = -1, .end = -1 },
+    };
+    nino_prompt p;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        CHECK(nino_prompt_build(tok, &bad[i], "a", &p, &err) == NINO_ERR_ARG && !p.tokens);
+        CHECK(strstr(err.msg, "do not fit"));
+    }
+    const nino_prompt_rules clip = nino_prompt_rules_of(NINO_PROMPT_CLIP_L);
+    for (int len = -1; len < 2; len++)
+        CHECK(nino_prompt_empty(&clip, len, &p, &err) == NINO_ERR_ARG && !p.tokens);
+    CHECK_OK(nino_prompt_empty(&clip, 2, &p, &err), err);
+    CHECK(p.chunk_len == 2 && p.tokens[0].id == 49406 && p.tokens[1].id == 49407);
+    nino_prompt_release(&p);
+}
+
 int main(void)
 {
     real_numbers();
@@ -357,6 +379,7 @@ int main(void)
     bare();
     empty();
     limits();
+    bad_rules();
     nino_tokenizer_unref(&tok);
     char path[128];
     snprintf(path, sizeof(path), "%s/bpe_simple_vocab_16e6.txt", dir);

@@ -300,6 +300,9 @@ static void check_events(void)
         } else if (e[i].kind == NINO_EV_SEAM) {
             CHECK(e[i].u.seam.n_seams == 2 && e[i].u.seam.pixels == 20 * 64 * F * F);
             CHECK(e[i].u.seam.recomputed == 20 * 8 * F * F);
+            CHECK(e[i].u.seam.mean > 0 && e[i].u.seam.mean == (float) r.seam.mean);
+            CHECK(e[i].u.seam.max == (float) r.seam.max);
+            CHECK(e[i].u.seam.gradient == (float) r.seam.gradient);
             seams++;
         }
     }

@@ -57,6 +57,14 @@ static void test_values(void)
     check_refused("3.seed=", "a value is empty");
     check_refused("3.seed=1,,2", "a value is empty");
     check_refused("3.seed=1,", "a value is empty");
+    check_values("3.seed=1.5.5..2,1.x..2,--1..2,1..2:", "1.5.5..2|1.x..2|--1..2|1..2:");
+    check_values("3.seed=99999999999999999999..2,1..2:92233720368547758070",
+                 "99999999999999999999..2|1..2:92233720368547758070");
+    check_refused("3.seed=0..1:0.0000000000000000001", "too many digits");
+    check_refused("3.seed=100..101:0.000000000000000001", "too many digits");
+    check_refused("3.seed=0..100:0.000000000000000001", "too many digits");
+    check_refused("3.seed=0.000000000000000001..0.000000000000000002:100", "too many digits");
+    check_refused("3.seed=\"a", "closing quote");
     check_refused("3.seed=1..5:0", "needs a step above 0");
     check_refused("3.seed=5..1:-1", "needs a step above 0");
     check_refused("3.seed=1..300", "more than 256 values");

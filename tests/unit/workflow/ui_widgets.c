@@ -36,6 +36,19 @@ static const char *const orders[][3] = {
     { "UNETLoader", "{\"weight_dtype\": \"default\", \"unet_name\": \"u\", \"other\": 1}",
       "\"unet_name\": \"u\", \"weight_dtype\": \"default\"" },
     { "EmptyLatentImage", "null", "" },
+    { "PrimitiveInt", "[3, \"increment-wrap\"]", "\"value\": 3" },
+    { "LoadImage", "[\"a.png\", \"\"]", "\"image\": \"a.png\"" },
+    { "LoadImage", "[\"a.png\", \"video\"]", "\"image\": \"a.png\"" },
+    { "LoadImage", "[\"a.png\", \"audio\"]", "\"image\": \"a.png\"" },
+    // what cannot be a widget's value is given all the same, and refused later by its name
+    { "EmptyLatentImage", "[{\"a\": 1}, [2], 1]",
+      "\"width\": {\"a\": 1}, \"height\": {\"__value__\": [2]}, \"batch_size\": 1" },
+    { "EmptyLatentImage", "[64, 1.5, null]",
+      "\"width\": 64, \"height\": 1.5, \"batch_size\": null" },
+    { "EmptyLatentImage", "{\"height\": 5, \"upload\": 1, \"$$x\": 2, \"other\": [3]}",
+      "\"height\": 5" },
+    { "EmptyLatentImage", "7", "" },
+    { "EmptyLatentImage", "\"text\"", "" },
 
     // extensions: objects, values of the editor alone, values of formats, switches that became words
     { "Power Lora Loader (rgthree)",
