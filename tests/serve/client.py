@@ -51,12 +51,12 @@ class Http:
 class WebSocket:
     """One connection; text messages come as dicts, binary ones as bytes."""
 
-    def __init__(self, port, client_id=None, path="/ws", headers=(), token=None, timeout=60):
+    def __init__(self, port, client_id=None, path="/ws", headers=(), token=None, timeout=60, host=None):
         self.s = socket.create_connection(("127.0.0.1", port), timeout=timeout)
         key = base64.b64encode(os.urandom(16)).decode()
         query = [f"clientId={client_id}"] if client_id else []
         query += [f"token={token}"] if token else []
-        lines = [f"GET {path}{'?' if query else ''}{'&'.join(query)} HTTP/1.1", f"Host: 127.0.0.1:{port}", "Upgrade: websocket",
+        lines = [f"GET {path}{'?' if query else ''}{'&'.join(query)} HTTP/1.1", f"Host: {host or '127.0.0.1'}:{port}", "Upgrade: websocket",
                  "Connection: Upgrade", f"Sec-WebSocket-Key: {key}", "Sec-WebSocket-Version: 13", *headers, "", ""]
         self.s.sendall("\r\n".join(lines).encode())
         self.rest = b""

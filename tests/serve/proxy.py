@@ -92,7 +92,7 @@ try:
     socket_of = socket.create_connection
     socket.create_connection = lambda at, timeout=None: connect_by(socket_of(at, timeout=timeout))
     connect_by = lambda s: context.wrap_socket(s, server_hostname=NAME)
-    ws = WebSocket(outside, "behind", token=TOKEN, headers=["Origin: https://" + NAME + f":{outside}"])
+    ws = WebSocket(outside, "behind", token=TOKEN, headers=["Origin: https://" + NAME + f":{outside}"], host=NAME)
     assert ws.next()["type"] == "status"
     ws.close()
 finally:

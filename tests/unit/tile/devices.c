@@ -33,7 +33,8 @@ static const nino_backend_impl *real_own;
 static nino_backend_impl own_impl;
 static atomic_int n_units, n_back; // that others have done; others that are no longer there
 static volatile int cancel;
-static bool cancels, loses_one;
+static bool cancels;
+static atomic_bool loses_one;
 
 static other *other_of(const nino_backend *be)
 {
@@ -44,7 +45,7 @@ static nino_status other_run(nino_backend *be, const nino_op_call *c, nino_error
 {
     other *o = other_of(be);
     if (cancels)
-        cancel = 1;
+        __atomic_store_n(&cancel, 1, __ATOMIC_RELAXED);
     if (++o->ops == o->fails_at)
         return nino_fail(e, NINO_ERR_DEVICE, "queue", "the device was lost");
     return o->real->run(be, c, e);
@@ -78,7 +79,8 @@ static void give_back(void *priv, int i, bool has_failed)
 {
     (void) priv;
     CHECK(has_failed == (others[i].fails_at && others[i].ops >= others[i].fails_at));
-    loses_one |= has_failed;
+    if (has_failed)
+        loses_one = true;
     n_back++;
 }
 
