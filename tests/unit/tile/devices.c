@@ -62,9 +62,11 @@ static nino_status other_download(nino_backend *be, const nino_block *src, void 
 // The job's own device waits for the others, so that they always do something.
 static nino_status own_run(nino_backend *be, const nino_op_call *c, nino_error *e)
 {
-    for (int i = 0; i < 60000 && !n_units && n_back < lend.n && !cancel; i++)
+    for (int i = 0;
+         i < 60000 && !n_units && n_back < lend.n && !__atomic_load_n(&cancel, __ATOMIC_RELAXED);
+         i++)
         nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
-    CHECK(n_units || n_back == lend.n || cancel);
+    CHECK(n_units || n_back == lend.n || __atomic_load_n(&cancel, __ATOMIC_RELAXED));
     return real_own->run(be, c, e);
 }
 
