@@ -15,10 +15,10 @@ static void create(int may_fail)
         return;
     char **dirs = nino_paths_dirs(p, "vae");
     CHECK(dirs || (may_fail && oom.fired));
-    if (!oom.fired) { // both roots of the environment, and what the file beside each of them adds
-        CHECK(dirs[0] && dirs[1] && dirs[2] && dirs[3] && !dirs[4]);
+    if (!oom.fired) { // both roots of the environment, and what the file beside them adds once
+        CHECK(dirs[0] && dirs[1] && dirs[2] && !dirs[3]);
         CHECK(strstr(dirs[0], "/models/vae") && strstr(dirs[1], "/other/vae"));
-        CHECK(strstr(dirs[2], "more/vae") && !strcmp(dirs[2], dirs[3]));
+        CHECK(strstr(dirs[2], "more/vae"));
     }
     free(dirs);
     nino_paths_destroy(&p);
