@@ -8,10 +8,11 @@ case $B in
 *) flags= ;;
 esac
 
-# The objects go along, so that only what depends on the two files is built.
+# The objects and what they were compiled with go along, so that only what depends on the two files is built.
 b=$(basename "$B") copy=$tmp/copy
 mkdir -p "$copy/$b"
 cp -pr Makefile core cl cli data "$copy"
+cp -p "$B/flags" "$copy/$b"
 [ -f config.mk ] && cp -p config.mk "$copy"
 for d in core cl cli; do
     [ -d "$B/$d" ] && cp -pr "$B/$d" "$copy/$b"
@@ -19,7 +20,10 @@ done
 build() {
     make -C "$copy" B="$b" $flags "$b/ninodes" >"$tmp/make" 2>&1 || { tail -20 "$tmp/make"; die "make"; }
 }
+touch "$tmp/before"
 build
+compiled=$(find "$copy/$b" -name '*.o' -newer "$tmp/before" | wc -l)
+[ "$compiled" -lt 10 ] || die "$compiled files were compiled for none" # one, install.c, knows its place
 expect 2 "$copy/$b/ninodes" nodes ImageDim
 
 # ---- the two files
