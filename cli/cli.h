@@ -35,7 +35,7 @@ typedef struct text_list {
 typedef struct options {
     const char *arg[8]; // what is not an option
     int n_args;
-    text_list models, set, grid, against, object_info, hosts, config, cases;
+    text_list models, set, grid, against, object_info, hosts, origins, config, cases;
     const char *input, *output, *device, *precision, *trace, *profile, *op, *telemetry, *preview,
         *state, *worker, *fail_over, *baseline, *save, *export_file, *import_file, *keep, *schedule,
         *gemm, *listen, *token, *frontend, *images, *user, *program, *call, *shard, *parts, *queue,

@@ -376,6 +376,8 @@ static const opt serve_opts[] = {
       "What every request must know: as Authorization: Bearer, as a cookie or as ?token=" },
     { "host", 0, OPT_LIST, FIELD(hosts), "NAME",
       "Also answer to this name, such as that of a reverse proxy (again for more)" },
+    { "allow-origin", 0, OPT_LIST, FIELD(origins), "SITE",
+      "Let pages of this site ask, https://a.example (again for more; with --token * is any)" },
     { "frontend", 0, OPT_TEXT, FIELD(frontend), "DIR",
       "Show ComfyUI's web frontend from DIR in place of the own page" },
     { "images", 0, OPT_TEXT, FIELD(images), "WORKFLOW",

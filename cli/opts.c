@@ -180,6 +180,7 @@ void options_release(options *o)
     free(o->grid.item);
     free(o->object_info.item);
     free(o->hosts.item);
+    free(o->origins.item);
     free(o->config.item);
 }
 

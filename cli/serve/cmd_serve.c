@@ -163,6 +163,22 @@ static void wait_for_worker(serving *s)
     }
 }
 
+static bool are_sites(const options *o, const char *token)
+{
+    for (size_t i = 0; i < o->origins.n; i++) {
+        const char *site = o->origins.item[i], *host = strstr(site, "://");
+        if (!strcmp(site, "*") && !*token)
+            say("serve: --allow-origin *: pages of any site could ask: --token TEXT says what they "
+                "must know");
+        else if (strcmp(site, "*") != 0 && (!host || !host[3] || strpbrk(host + 3, "/?# \t\r\n")))
+            say("serve: --allow-origin %s: is no site such as https://art.example.org", site);
+        else
+            continue;
+        return false;
+    }
+    return true;
+}
+
 static int serve_until_end(serving *s, const http_params *hp, const char *token)
 {
     char why[256];
@@ -209,6 +225,8 @@ int cmd_serve(const options *o)
             address);
         return EXIT_USAGE;
     }
+    if (!are_sites(o, token))
+        return EXIT_USAGE;
     if (!whole_path(o->input ? o->input : "input", true, input) ||
         !whole_path(o->output ? o->output : "output", true, output) ||
         (o->frontend && !whole_path(o->frontend, false, frontend)))
@@ -226,6 +244,7 @@ int cmd_serve(const options *o)
                                   .frontend_dir = o->frontend ? frontend : NULL,
                                   .token = *token ? token : NULL,
                                   .hosts = o->hosts.item,
+                                  .origins = o->origins.item,
                                   .images_workflow = o->images,
                                   .max_body = o->max_upload,
                                   .wake = http_wake,

@@ -130,6 +130,7 @@ static bool read_request(struct lws *wsi, session *s)
     s->r.authorization = take_header(wsi, &at, end, WSI_TOKEN_HTTP_AUTHORIZATION, NULL);
     s->r.content_type = take_header(wsi, &at, end, WSI_TOKEN_HTTP_CONTENT_TYPE, NULL);
     s->r.range = take_header(wsi, &at, end, WSI_TOKEN_HTTP_RANGE, NULL);
+    s->r.none_match = take_header(wsi, &at, end, WSI_TOKEN_HTTP_IF_NONE_MATCH, NULL);
     const char *len = take_header(wsi, &at, end, WSI_TOKEN_HTTP_CONTENT_LENGTH, NULL);
     s->is_head = !strcmp(s->r.method, "HEAD");
     s->expected = len ? strtoull(len, NULL, 10) : 0;
@@ -173,6 +174,18 @@ static int ask(http *h, struct lws *wsi, session *s)
     return 0;
 }
 
+// A client that waits to be asked for its body is asked.
+static int ask_for_body(struct lws *wsi)
+{
+    static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
+    unsigned char buf[LWS_PRE + sizeof(go_on)];
+    const int n = (int) sizeof(go_on) - 1;
+    if (lws_hdr_total_length(wsi, WSI_TOKEN_HTTP_EXPECT) <= 0 || lws_get_network_wsi(wsi) != wsi)
+        return 0;
+    memcpy(buf + LWS_PRE, go_on, sizeof(go_on));
+    return lws_write(wsi, buf + LWS_PRE, (size_t) n, LWS_WRITE_HTTP_HEADERS) < n ? -1 : 0;
+}
+
 static int begin_request(http *h, struct lws *wsi, session *s)
 {
     forget_request(s);
@@ -187,7 +200,7 @@ static int begin_request(http *h, struct lws *wsi, session *s)
     if (!has_body)
         return ask(h, wsi, s);
     lws_set_timeout(wsi, PENDING_TIMEOUT_HTTP_CONTENT, HEAD_S);
-    return 0;
+    return ask_for_body(wsi);
 }
 
 static int take_body(http *h, struct lws *wsi, session *s, const void *data, size_t n)

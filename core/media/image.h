@@ -1,6 +1,7 @@
 // Internal: pictures of any kind by their content: PNG, JPEG, WebP. Limits: 16384 x 16384 pixels,
 // 2^28 pixels in all frames.
 #pragma once
+#include "core/base/buf.h"
 #include "core/media/texts.h"
 #include "core/tensor/tensor.h"
 
@@ -30,6 +31,9 @@ void nino_image_release(nino_image *i);
 // -------
 nino_status nino_jpeg_read(const void *data, size_t len, const char *name, bool with_pixels,
                            nino_image *out, int *orientation, nino_error *err);
+// rgb: rows of width * 3 bytes; quality 1..100.
+nino_status nino_jpeg_encode(nino_buf *out, const uint8_t *rgb, int width, int height, int quality,
+                             nino_error *err);
 nino_status nino_webp_read(const void *data, size_t len, const char *name, bool with_pixels,
                            nino_image *out, int *orientation, nino_error *err);
 // Refuses sizes beyond the limits, allocates out->pixels.

@@ -81,11 +81,17 @@ nino_status nino_node_load_vae(nino_ctx *ctx, const char *name, nino_value **out
 nino_status nino_node_add_lora(nino_run *r, const char *name, double strength_model,
                                double strength_clip, nino_value **model, nino_value **clip,
                                nino_error *err);
+// Where pictures that clients have sent lie below the temporary folder, and what their ids consist of.
+#define NINO_SENT_DIR "sent"
+#define NINO_SENT_CHARS "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
+enum { NINO_SENT_ID = 128 };
 // What LoadImage does with a file of the input folder; mask may be NULL.
 nino_status nino_node_read_picture(nino_run *r, const char *name, nino_array **rgb,
                                    nino_array **mask, nino_error *err);
 // What PreviewImage does: PNG files in the temporary folder; nothing when planning.
 nino_status nino_node_preview(nino_run *r, const nino_array *images, nino_error *err);
+nino_status nino_node_preview_as(nino_run *r, const nino_array *images, bool is_jpeg,
+                                 nino_error *err);
 // What CheckpointLoaderSimple does: outputs 0 to 2 become its MODEL, CLIP and VAE, as far as the
 // file has them.
 nino_status nino_node_load_checkpoint(nino_run *r, const char *name, nino_error *err);

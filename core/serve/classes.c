@@ -201,7 +201,7 @@ static const char *const folders[] = { "checkpoints", "configs",       "loras",
                                        "gligen",      "hypernetworks", "model_patches",
                                        NULL };
 
-static bool is_folder(const char *name)
+bool serve_is_model_folder(const char *name)
 {
     for (size_t i = 0; folders[i]; i++)
         if (!strcmp(name, folders[i]))
@@ -299,8 +299,8 @@ void serve_models(nino_serve_call *c, const char *rest)
     const bool is_new = !strncmp(c->path, "/experiment", 11);
     nino_buf *b = &c->body;
     char kind[64];
-    if (*rest &&
-        (!serve_unescape(kind, sizeof(kind), rest, strlen(rest), false) || !is_folder(kind))) {
+    if (*rest && (!serve_unescape(kind, sizeof(kind), rest, strlen(rest), false) ||
+                  !serve_is_model_folder(kind))) {
         serve_fail(c, 404, "not_found", "there is no such folder of models");
         return;
     }
@@ -327,8 +327,8 @@ void serve_view_metadata(nino_serve_call *c, const char *rest)
     int fd = -1;
     nino_json_doc *doc = NULL;
     char *text = NULL;
-    if (!serve_unescape(kind, sizeof(kind), rest, strlen(rest), false) || !is_folder(kind) ||
-        !serve_query(c->query, "filename", name, sizeof(name))) {
+    if (!serve_unescape(kind, sizeof(kind), rest, strlen(rest), false) ||
+        !serve_is_model_folder(kind) || !serve_query(c->query, "filename", name, sizeof(name))) {
         serve_fail(c, 404, "not_found", "there is no such model");
         return;
     }

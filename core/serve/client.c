@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_UNREAD = 16 << 20, MAX_MESSAGES = 4096 };
+enum { MAX_UNREAD = 16 << 20, MAX_RESULTS = 256 << 20, MAX_MESSAGES = 4096 };
 
 typedef struct message {
     struct message *next;
@@ -22,8 +22,14 @@ struct nino_serve_client {
     bool takes_metadata; // of previews
     bool is_over;
     message *first, *last, *taken;
-    size_t n, bytes;
+    size_t n, bytes, result_bytes; // bytes: without results
 };
+
+// Where messages of that weight are counted.
+static size_t *bytes_of(nino_serve_client *c, serve_weight weight)
+{
+    return weight == SERVE_RESULT ? &c->result_bytes : &c->bytes;
+}
 
 // Takes out the oldest message of that weight. False: there is none.
 static bool client_drop_one(nino_serve_client *c, serve_weight weight)
@@ -37,7 +43,7 @@ static bool client_drop_one(nino_serve_client *c, serve_weight weight)
         if (c->last == m)
             c->last = before;
         c->n--;
-        c->bytes -= m->len;
+        *bytes_of(c, weight) -= m->len;
         free(m);
         return true;
     }
@@ -47,7 +53,9 @@ static bool client_drop_one(nino_serve_client *c, serve_weight weight)
 static void client_add(nino_serve_client *c, serve_weight weight, bool is_text, const void *head,
                        size_t n_head, const void *data, size_t len)
 {
-    while (c->n && (c->bytes + n_head + len > MAX_UNREAD || c->n >= MAX_MESSAGES))
+    size_t *bytes = bytes_of(c, weight);
+    const size_t max = weight == SERVE_RESULT ? MAX_RESULTS : MAX_UNREAD;
+    while (c->n && (*bytes + n_head + len > max || c->n >= MAX_MESSAGES))
         if (!client_drop_one(c, SERVE_PICTURE) && !client_drop_one(c, SERVE_PROGRESS)) {
             c->is_over = true;
             break;
@@ -64,7 +72,7 @@ static void client_add(nino_serve_client *c, serve_weight weight, bool is_text, 
             c->first = m;
         c->last = m;
         c->n++;
-        c->bytes += m->len;
+        *bytes += m->len;
     }
     if (c->s->params.wake)
         c->s->params.wake(c->s->params.priv, c->user);
@@ -92,14 +100,16 @@ static void put32(char *out, uint32_t v)
         out[i] = (char) (v >> (24 - 8 * i));
 }
 
-// Kinds of binary messages: 1 a preview, 4 one with what it belongs to in front. Picture format 2
-// is PNG.
-void serve_post_picture(nino_serve *s, const serve_record *r, const char *png, size_t len)
+// Kinds of binary messages: 1 a picture, 4 one with what it belongs to in front. Formats: 1 JPEG, as
+// previews are, 2 PNG, as results are: clients tell them apart by that.
+void serve_post_picture(nino_serve *s, const serve_record *r, serve_weight weight, const char *data,
+                        size_t len)
 {
     nino_buf meta = { 0 };
     char plain[8], *rich = NULL;
     put32(plain, 1);
-    put32(plain + 4, 2);
+    const bool is_jpeg = len && (unsigned char) *data == 0xff;
+    put32(plain + 4, is_jpeg ? 1 : 2);
     nino_buf_adds(&meta, "{");
     serve_text(&meta, "node_id", r->current);
     serve_text(&meta, "display_node_id", r->current);
@@ -107,7 +117,7 @@ void serve_post_picture(nino_serve *s, const serve_record *r, const char *png, s
     serve_key(&meta, "parent_node_id");
     nino_buf_adds(&meta, "null");
     serve_text(&meta, "prompt_id", r->prompt_id);
-    serve_text(&meta, "image_type", "image/png");
+    serve_text(&meta, "image_type", is_jpeg ? "image/jpeg" : "image/png");
     nino_buf_addc(&meta, '}');
     if (!meta.failed && (rich = malloc(8 + meta.len))) {
         put32(rich, 4);
@@ -117,12 +127,13 @@ void serve_post_picture(nino_serve *s, const serve_record *r, const char *png, s
     for (nino_serve_client *c = s->clients; c; c = c->next) {
         if (*r->client && strcmp(r->client, c->id) != 0)
             continue;
-        while (client_drop_one(c, SERVE_PICTURE)) // only the newest is worth sending
+        while (weight == SERVE_PICTURE &&
+               client_drop_one(c, weight)) // only the newest is worth sending
             continue;
         if (c->takes_metadata && rich)
-            client_add(c, SERVE_PICTURE, false, rich, 8 + meta.len, png, len);
+            client_add(c, weight, false, rich, 8 + meta.len, data, len);
         else
-            client_add(c, SERVE_PICTURE, false, plain, 8, png, len);
+            client_add(c, weight, false, plain, 8, data, len);
     }
     free(rich);
     nino_buf_release(&meta);
@@ -214,7 +225,7 @@ bool nino_serve_next(nino_serve_client *c, const char **data, size_t *len, bool 
     if (!c->first)
         c->last = NULL;
     c->n--;
-    c->bytes -= c->taken->len;
+    *bytes_of(c, c->taken->weight) -= c->taken->len;
     *data = c->taken->data;
     *len = c->taken->len;
     *is_text = c->taken->is_text;

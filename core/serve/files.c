@@ -136,10 +136,22 @@ static void halve(uint8_t *rgba, int *width, int *height)
     }
 }
 
-static bool encode_preview(nino_buf *out, uint8_t *rgba, int width, int height, int quality)
+// Leaves the alpha out, in place.
+static void drop_alpha(uint8_t *rgba, size_t n)
+{
+    for (size_t p = 0; p < n; p++)
+        memmove(rgba + 3 * p, rgba + 4 * p, 3);
+}
+
+static bool encode_preview(nino_buf *out, uint8_t *rgba, int width, int height, bool is_jpeg,
+                           int quality)
 {
     uint8_t *webp = NULL;
     halve(rgba, &width, &height);
+    if (is_jpeg) {
+        drop_alpha(rgba, (size_t) width * (size_t) height);
+        return !nino_jpeg_encode(out, rgba, width, height, quality, NULL);
+    }
     const size_t n = WebPEncodeRGBA(rgba, width, height, 4 * width, (float) quality, &webp);
     nino_buf_add(out, webp, n);
     WebPFree(webp);
@@ -152,14 +164,13 @@ static bool encode_channel(nino_buf *out, uint8_t *rgba, int width, int height, 
 {
     const size_t n = (size_t) width * (size_t) height;
     const bool is_alpha = !strcmp(channel, "a");
-    for (size_t p = 0; p < n; p++)
-        if (is_alpha) {
-            const uint8_t a = has_alpha ? rgba[4 * p + 3] : 255;
-            rgba[4 * p] = rgba[4 * p + 1] = rgba[4 * p + 2] = 255;
-            rgba[4 * p + 3] = a;
-        } else {
-            memmove(rgba + 3 * p, rgba + 4 * p, 3);
-        }
+    for (size_t p = 0; is_alpha && p < n; p++) {
+        const uint8_t a = has_alpha ? rgba[4 * p + 3] : 255;
+        rgba[4 * p] = rgba[4 * p + 1] = rgba[4 * p + 2] = 255;
+        rgba[4 * p + 3] = a;
+    }
+    if (!is_alpha)
+        drop_alpha(rgba, n);
     return nino_png_encode_level(out, rgba, width, height, is_alpha ? 4 : 3, 8, NULL, 0, 1, NULL) ==
            NINO_OK;
 }
@@ -176,9 +187,10 @@ static bool send_changed(nino_serve_call *c, int fd, const char *preview, const 
     if (rgba && *preview) {
         const char *sign = strrchr(preview, ';');
         const int q = sign ? atoi(sign + 1) : 90;
-        ok = encode_preview(&c->body, rgba, width, height, q < 1 ? 1 : q > 100 ? 100 : q);
+        const bool is_jpeg = !strncmp(preview, "jpeg", 4) && !strchr(channel, 'a');
+        ok = encode_preview(&c->body, rgba, width, height, is_jpeg, q < 1 ? 1 : q > 100 ? 100 : q);
         if (ok)
-            serve_reply(c, 200, "image/webp");
+            serve_reply(c, 200, is_jpeg ? "image/jpeg" : "image/webp");
     } else if (rgba) {
         ok = encode_channel(&c->body, rgba, width, height, has_alpha, channel);
         if (ok)
@@ -191,7 +203,7 @@ static bool send_changed(nino_serve_call *c, int fd, const char *preview, const 
 
 void serve_get_view(nino_serve_call *c, const char *rest)
 {
-    char name[1024], sub[1024] = "", type[16] = "output", preview[64] = "", channel[16] = "rgba";
+    char name[1024], sub[1024] = "", type[16] = "output", preview[64] = "", channel[16] = "";
     char path[2100];
     int status;
     (void) rest;
@@ -209,7 +221,8 @@ void serve_get_view(nino_serve_call *c, const char *rest)
                    status == 404 ? "there is no such file" : "no name below a folder of pictures");
         return;
     }
-    if ((*preview || strcmp(channel, "rgba") != 0) && send_changed(c, fd, preview, channel)) {
+    const bool is_part = !strcmp(channel, "rgb") || !strcmp(channel, "a");
+    if ((*preview || is_part) && send_changed(c, fd, preview, channel)) {
         close(fd);
     } else {
         nino_buf_clear(&c->body);

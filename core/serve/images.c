@@ -192,7 +192,7 @@ void serve_images_v1(nino_serve_call *c, const char *rest)
     snprintf(r->client, sizeof(r->client), "-"); // nobody's: no WebSocket is told
     snprintf(c->host, sizeof(c->host), "%s", c->r->host ? c->r->host : "localhost");
     c->is_images = true;
-    if (serve_check_workflow(c, b.data, b.len))
+    if (serve_check_workflow(c, b.data, b.len, NULL))
         serve_queue_workflow(c, &r, b.data, b.len, 0);
 end:
     serve_record_destroy(&r);

@@ -66,7 +66,7 @@ static void add_summary(nino_buf *b, const serve_record *r)
     size_t n_files = 0, n_pictures = 0;
     int rank = 0;
     for (const serve_shown *n = r->shown; n; n = n->next) {
-        const bool is_picture = !n->is_text && !strcmp(n->kind, "images");
+        const bool is_picture = !n->is_text && strcmp(n->kind, "latents") != 0; // or a sound
         n_files += !n->is_text;
         n_pictures += is_picture;
         const int worth = n->is_text ? 1 : !is_picture ? 0 : strcmp(n->type, "output") ? 2 : 3;

@@ -1,13 +1,12 @@
-// Pictures of an unfinished latent, as large as pages expect them: they show a picture at most at its
-// own size, and a latent has an eighth of it.
+// Pictures of an unfinished latent, as clients expect them: as JPEG, since some take every PNG for a
+// result; and as large as pages show them: at most at their own size, and a latent has an eighth of it.
 #include "core/serve/serve_priv.h"
 
 #include "core/media/image.h"
-#include "core/media/png.h"
 
 #include <stdlib.h>
 
-enum { PREVIEW_SIDE = 512, PREVIEW_LEVEL = 1 };
+enum { PREVIEW_SIDE = 512, PREVIEW_QUALITY = 95 };
 
 // Where a row or a column of the large picture lies between two of the small one.
 typedef struct between {
@@ -54,19 +53,18 @@ static uint8_t *enlarge(const nino_image *i, int width, int height)
     return ok ? out : NULL;
 }
 
-bool serve_enlarge(nino_buf *out, const void *png, size_t len)
+bool serve_preview(nino_buf *out, const void *png, size_t len)
 {
     nino_image i;
     if (nino_image_read(png, len, "preview", true, &i, NULL))
         return false;
-    const int side = i.width > i.height ? i.width : i.height;
-    bool ok = side > 0 && side < PREVIEW_SIDE && i.frames == 1;
-    if (ok) {
-        const int w = i.width * PREVIEW_SIDE / side, h = i.height * PREVIEW_SIDE / side;
-        uint8_t *rgb = w > 0 && h > 0 ? enlarge(&i, w, h) : NULL;
-        ok = rgb && !nino_png_encode_level(out, rgb, w, h, 3, 8, NULL, 0, PREVIEW_LEVEL, NULL);
-        free(rgb);
-    }
+    const int large = i.width > i.height ? i.width : i.height;
+    const int side = large < PREVIEW_SIDE ? PREVIEW_SIDE : large;
+    const int w = (int) ((int64_t) i.width * side / large);
+    const int h = (int) ((int64_t) i.height * side / large);
+    uint8_t *rgb = w > 0 && h > 0 ? enlarge(&i, w, h) : NULL;
+    const bool ok = rgb && !nino_jpeg_encode(out, rgb, w, h, PREVIEW_QUALITY, NULL);
+    free(rgb);
     nino_image_release(&i);
     return ok;
 }

@@ -1,174 +1,10 @@
-// Prompts: checked and queued, the queue, the history, and what stops or forgets them.
+// Prompts: queued, the queue, the history, and what stops or forgets them.
 #include "core/serve/serve_priv.h"
 
 #include "core/base/error.h"
-#include "core/node/param.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-// ---- checking ----------------------------------------------------------------------------------
-
-typedef struct found_node {
-    struct found_node *next;
-    const char *id, *class_type; // the graph's
-    nino_buf errors;
-} found_node;
-
-typedef struct found {
-    found_node *nodes;
-    size_t n;
-    bool failed;                               // out of memory
-    char type[40], message[320], details[320]; // of what concerns no node, or a class
-    const nino_graph *g;
-} found;
-
-static const nino_gnode *node_of(const nino_graph *g, const char *id)
-{
-    const int i = nino_graph_find(g, id);
-    return i < 0 ? NULL : &g->nodes[i];
-}
-
-// ComfyUI's words for what is wrong with a value.
-static const char *value_error(const nino_graph *g, const nino_issue *i, const char **message)
-{
-    const nino_gnode *n = node_of(g, i->node);
-    const nino_param *p = n && n->def ? nino_param_find(n->def, i->input) : NULL;
-    double v = 0;
-    *message = "Failed to convert an input value";
-    if (p && (p->type == NINO_ENUM || p->type == NINO_FILE)) {
-        *message = "Value not in list";
-        return "value_not_in_list";
-    }
-    if (strcmp(i->code, "range") != 0 || !p)
-        return "invalid_input_type";
-    const double min = p->type == NINO_FLOAT ? p->min.f : (double) p->min.i;
-    const nino_json *given = nino_json_get(nino_json_get(n->json, "inputs"), i->input);
-    if (nino_json_double(given, &v) && v < min) {
-        *message = "Value is smaller than its minimum";
-        return "value_smaller_than_min";
-    }
-    *message = "Value is bigger than its maximum";
-    return "value_bigger_than_max";
-}
-
-static const char *node_error(const nino_graph *g, const nino_issue *i, const char **message)
-{
-    static const char *const table[][3] = {
-        { "missing_input", "required_input_missing", "Required input is missing" },
-        { "bad_link", "bad_linked_input", "Bad linked input" },
-        { "type_mismatch", "return_type_mismatch", "Return type mismatch between linked nodes" },
-        { "cycle", "dependency_cycle", "Dependency cycle" },
-    };
-    for (size_t k = 0; k < sizeof(table) / sizeof(table[0]); k++)
-        if (!strcmp(i->code, table[k][0])) {
-            *message = table[k][2];
-            return table[k][1];
-        }
-    if (!strcmp(i->code, "value") || !strcmp(i->code, "range") || !strcmp(i->code, "missing_file"))
-        return value_error(g, i, message);
-    *message = "Custom validation failed for node";
-    return "custom_validation_failed";
-}
-
-static nino_buf *errors_of(found *f, const nino_gnode *n)
-{
-    found_node **at = &f->nodes;
-    while (*at && strcmp((*at)->id, n->id) != 0)
-        at = &(*at)->next;
-    if (!*at && (*at = calloc(1, sizeof(**at)))) {
-        (*at)->id = n->id;
-        (*at)->class_type = n->class_type;
-    }
-    f->failed |= !*at;
-    return *at ? &(*at)->errors : NULL;
-}
-
-static void take_issue(void *priv, const nino_issue *i)
-{
-    found *f = priv;
-    if (i->severity != NINO_ISSUE_ERROR)
-        return;
-    f->n++;
-    const bool is_class = strstr(i->code, "class") || !strcmp(i->code, "paid_service") ||
-                          !strcmp(i->code, "unsupported_model");
-    if (!*i->node || is_class) {
-        if (*f->type)
-            return;
-        snprintf(f->type, sizeof(f->type), "%s",
-                 is_class                        ? "missing_node_type"
-                 : !strcmp(i->code, "no_output") ? "prompt_no_outputs"
-                                                 : "invalid_prompt");
-        snprintf(f->message, sizeof(f->message), "%s", i->message);
-        if (*i->node)
-            snprintf(f->details, sizeof(f->details), "Node ID '#%.100s' (%.100s)", i->node,
-                     i->class_type);
-        return;
-    }
-    const char *message, *type = node_error(f->g, i, &message);
-    const nino_gnode *n = node_of(f->g, i->node);
-    nino_buf *b = n ? errors_of(f, n) : NULL;
-    nino_buf details = { 0 };
-    if (!b)
-        return;
-    serve_key(b, NULL);
-    nino_buf_addc(b, '{');
-    serve_text(b, "type", type);
-    serve_text(b, "message", message);
-    nino_buf_addf(&details, "%s%s%s", i->input, *i->input ? ": " : "", i->message);
-    serve_text(b, "details", details.data ? details.data : "");
-    nino_buf_release(&details);
-    nino_buf_adds(b, ",\"extra_info\":{");
-    serve_text(b, "input_name", i->input);
-    nino_buf_adds(b, "}}");
-}
-
-static void refuse(nino_serve_call *c, found *f)
-{
-    nino_buf *b = &c->body;
-    const bool is_node = !*f->type;
-    nino_buf_clear(b);
-    nino_buf_adds(b, "{\"error\":{");
-    serve_text(b, "type", is_node ? "prompt_outputs_failed_validation" : f->type);
-    serve_text(b, "message", is_node ? "Prompt outputs failed validation" : f->message);
-    serve_text(b, "details", f->details);
-    nino_buf_adds(b, ",\"extra_info\":{}},\"node_errors\":{");
-    for (const found_node *n = f->nodes; n; n = n->next) {
-        serve_key(b, n->id);
-        nino_buf_addc(b, '{');
-        serve_text(b, "class_type", n->class_type);
-        nino_buf_adds(b, ",\"dependent_outputs\":[],\"errors\":[");
-        nino_buf_add(b, n->errors.data ? n->errors.data : "", n->errors.len);
-        nino_buf_adds(b, "]}");
-        b->failed |= n->errors.failed;
-    }
-    nino_buf_adds(b, "}}");
-    serve_reply_json(c, 400);
-}
-
-bool serve_check_workflow(nino_serve_call *c, const char *text, size_t len)
-{
-    nino_error e = { .code = NINO_OK };
-    nino_graph *g = nino_graph_load(text, len, "prompt", &e);
-    found f = { .g = g };
-    if (!g) {
-        snprintf(f.type, sizeof(f.type), "invalid_prompt");
-        snprintf(f.message, sizeof(f.message), "%s", e.msg);
-        snprintf(f.details, sizeof(f.details), "%s", e.where);
-        refuse(c, &f);
-        return false;
-    }
-    const size_t n = nino_graph_check(g, c->s->ctx, take_issue, &f);
-    if (n || f.failed)
-        refuse(c, &f);
-    for (found_node *node; (node = f.nodes);) {
-        f.nodes = node->next;
-        nino_buf_release(&node->errors);
-        free(node);
-    }
-    nino_graph_destroy(&g);
-    return !n && !f.failed;
-}
 
 // ---- queueing ----------------------------------------------------------------------------------
 
@@ -200,7 +36,9 @@ void serve_prompt_queued(serve_record *r)
     nino_buf_addc(&c->body, '{');
     serve_text(&c->body, "prompt_id", r->prompt_id);
     serve_number(&c->body, "number", r->number);
-    nino_buf_adds(&c->body, ",\"node_errors\":{}}");
+    nino_buf_adds(&c->body, ",\"node_errors\":");
+    nino_buf_adds(&c->body, r->node_errors ? r->node_errors : "{}");
+    nino_buf_addc(&c->body, '}');
     serve_reply_json(c, 200);
 }
 
@@ -264,14 +102,16 @@ static bool is_good_id(const char *id)
            strspn(id, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.") == n;
 }
 
-// {"prompt": ..., "extra_data": {..., "client_id": ..., "create_time": ...}}
-static void normal_form(nino_buf *b, const nino_json_doc *doc)
+// {"prompt": ..., "extra_data": {..., "client_id": ..., "create_time": ...}}. targets: the outputs that are
+// to be made; NULL: those that it names itself, or all.
+static void normal_form(nino_buf *b, const nino_json_doc *doc, const nino_json *targets)
 {
     const nino_json *extra = nino_json_get(doc->root, "extra_data");
     const nino_json *client = nino_json_get(doc->root, "client_id");
     nino_buf_adds(b, "{\"prompt\":");
     const nino_json *prompt = nino_json_get(doc->root, "prompt");
-    const nino_json *targets = nino_json_get(doc->root, "partial_execution_targets");
+    if (!targets)
+        targets = nino_json_get(doc->root, "partial_execution_targets");
     const bool is_part = targets && targets->type == NINO_JSON_ARRAY;
     if (!serve_write_prompt(b, doc, prompt, is_part ? targets : NULL))
         b->failed = true;
@@ -310,6 +150,22 @@ static bool fill_ids(nino_serve_call *c, const nino_json_doc *doc, serve_record 
     return !is_used;
 }
 
+// As ComfyUI does, what has no error is run, and what has one is told beside the number: the prompt is
+// written anew with those outputs alone.
+static bool keep_sound(nino_buf *b, const nino_json_doc *doc, serve_record *r, serve_checked *part)
+{
+    nino_json_doc *outputs = NULL;
+    if (!part->outputs.len || !part->node_errors.len)
+        return true;
+    if (nino_json_parse(part->outputs.data, part->outputs.len, "outputs", NULL, &outputs, NULL))
+        return false;
+    nino_buf_clear(b);
+    normal_form(b, doc, outputs->root);
+    nino_json_doc_destroy(&outputs);
+    r->node_errors = strndup(part->node_errors.data, part->node_errors.len);
+    return !b->failed && r->node_errors;
+}
+
 void serve_post_prompt(nino_serve_call *c, const char *rest)
 {
     (void) rest;
@@ -319,6 +175,7 @@ void serve_post_prompt(nino_serve_call *c, const char *rest)
         return;
     const nino_json *prompt = nino_json_get(doc->root, "prompt");
     serve_record *r = NULL;
+    serve_checked part = { .outputs = { 0 } };
     bool front = false;
     double number = 0;
     if (!prompt || prompt->type != NINO_JSON_OBJECT) {
@@ -328,14 +185,20 @@ void serve_post_prompt(nino_serve_call *c, const char *rest)
     nino_json_bool(nino_json_get(doc->root, "front"), &front);
     if (nino_json_double(nino_json_get(doc->root, "number"), &number))
         front |= number < 0;
-    normal_form(&b, doc);
+    normal_form(&b, doc, NULL);
     if (b.failed || !(r = serve_record_create())) {
         serve_fail(c, 500, "out_of_memory", "out of memory");
         goto end;
     }
-    if (fill_ids(c, doc, r) && serve_check_workflow(c, b.data, b.len))
+    if (!fill_ids(c, doc, r) || !serve_check_workflow(c, b.data, b.len, &part))
+        goto end;
+    if (keep_sound(&b, doc, r, &part))
         serve_queue_workflow(c, &r, b.data, b.len, front ? 1 : 0);
+    else
+        serve_fail(c, 500, "out_of_memory", "out of memory");
 end:
+    nino_buf_release(&part.outputs);
+    nino_buf_release(&part.node_errors);
     serve_record_destroy(&r);
     nino_buf_release(&b);
     nino_json_doc_destroy(&doc);

@@ -31,6 +31,7 @@ void serve_record_destroy(serve_record **pr)
     nino_buf_release(&r->messages);
     free(r->prompt);
     free(r->extra);
+    free(r->node_errors);
     free(r);
 }
 
@@ -170,6 +171,16 @@ static serve_shown *new_shown(serve_record *r, const char *node)
     return *at = n;
 }
 
+// The name of the list that clients look for it in.
+static const char *kind_of(const char *ending)
+{
+    static const char *const sounds[] = { ".flac", ".mp3", ".opus", ".wav", NULL };
+    for (const char *const *s = sounds; *s; s++)
+        if (!strcmp(ending, *s))
+            return "audio";
+    return !strcmp(ending, ".latent") ? "latents" : "images";
+}
+
 void serve_record_show(nino_serve *s, serve_record *r, const char *node, const char *class_type,
                        const char *path)
 {
@@ -194,7 +205,11 @@ void serve_record_show(nino_serve *s, serve_record *r, const char *node, const c
         n->subfolder = strndup(name, (size_t) (slash - name));
     }
     n->type = type;
-    n->kind = dot && !strcmp(dot, ".latent") ? "latents" : "images";
+    n->kind = kind_of(dot ? dot : "");
+    n->source = !strcmp(class_type, "ETN_SaveImageCache")       ? "http"
+                : !strcmp(class_type, "ETN_SendImageWebSocket") ? "websocket"
+                                                                : NULL;
+    n->is_gif = !strcmp(class_type, "VHS_VideoCombine");
     n->is_animated =
         strstr(class_type, "Animated") || strstr(class_type, "Video") || strstr(class_type, "WEBM");
 }
@@ -215,6 +230,8 @@ void serve_record_texts(serve_record *r, const nino_queue_job *q)
     }
 }
 
+bool serve_only_sends(const char *class_type) { return !strcmp(class_type, "SaveImageWebsocket"); }
+
 // Which node has written a file, by what the prompt calls it: for those that nobody saw being written.
 static const char *writer_of(const nino_json *prompt, const serve_shown *s)
 {
@@ -225,7 +242,7 @@ static const char *writer_of(const nino_json *prompt, const serve_shown *s)
         const char *prefix =
             nino_json_str(nino_json_get(nino_json_get(n, "inputs"), "filename_prefix"));
         const char *slash = prefix ? strrchr(prefix, '/') : NULL;
-        if (!def || !def->is_output || !n->key)
+        if (!def || !def->is_output || !n->key || serve_only_sends(def->key))
             continue;
         prefix = slash ? slash + 1 : prefix;
         if (prefix && !strncmp(s->name, prefix, strlen(prefix)))
@@ -259,7 +276,9 @@ static void add_kind(nino_buf *b, const serve_record *r, const char *node, const
 {
     bool is_animated = false, is_open = false;
     for (const serve_shown *n = r->shown; n; n = n->next) {
-        if (strcmp(n->node, node) != 0 || strcmp(n->kind, kind) != 0 || !n->name || !n->subfolder)
+        const bool is_gif = n->is_gif && !strcmp(kind, "gifs");
+        if (strcmp(n->node, node) != 0 || (!is_gif && strcmp(n->kind, kind) != 0) || !n->name ||
+            !n->subfolder)
             continue;
         if (!is_open) {
             serve_key(b, kind);
@@ -275,8 +294,15 @@ static void add_kind(nino_buf *b, const serve_record *r, const char *node, const
         serve_text(b, "filename", n->name);
         serve_text(b, "subfolder", n->subfolder);
         serve_text(b, "type", n->type);
+        if (is_gif)
+            serve_text(b, "format", serve_type_of(n->name));
+        if (n->source) {
+            serve_text(b, "source", n->source);
+            serve_text(b, "id", n->name);
+            serve_text(b, "content-type", serve_type_of(n->name));
+        }
         nino_buf_addc(b, '}');
-        is_animated |= n->is_animated;
+        is_animated |= n->is_animated && !is_gif;
     }
     if (is_open)
         nino_buf_addc(b, ']');
@@ -287,9 +313,9 @@ static void add_kind(nino_buf *b, const serve_record *r, const char *node, const
 void serve_outputs_of(nino_buf *b, const serve_record *r, const char *node)
 {
     nino_buf_addc(b, '{');
-    add_kind(b, r, node, "images");
-    add_kind(b, r, node, "latents");
-    add_kind(b, r, node, "text");
+    static const char *const kinds[] = { "images", "gifs", "audio", "latents", "text" };
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        add_kind(b, r, node, kinds[i]);
     nino_buf_addc(b, '}');
 }
 
@@ -327,8 +353,11 @@ void serve_record_queue_json(nino_buf *b, const serve_record *r)
     nino_buf_addc(b, ']');
 }
 
+// Not of what nobody is known to have written.
 static bool is_first_of(const serve_record *r, const serve_shown *n)
 {
+    if (!*n->node)
+        return false;
     for (const serve_shown *m = r->shown; m != n; m = m->next)
         if (!strcmp(m->node, n->node))
             return false;

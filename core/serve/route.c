@@ -61,10 +61,37 @@ static bool is_own_name(const nino_serve *s, const char *host)
     return false;
 }
 
+// What a page of another site is told that may ask: that site, or "*". NULL: it may not.
+static const char *allowed_origin(const nino_serve *s, const nino_http_request *r)
+{
+    for (const char *const *o = r->origin ? s->params.origins : NULL; o && *o; o++)
+        if (!strcmp(*o, "*") || !strcasecmp(*o, r->origin))
+            return *o;
+    return NULL;
+}
+
+// The browser lets the page read an answer that says so.
+static void tell_allowed(const nino_serve *s, const nino_http_request *r, nino_http_answer *a)
+{
+    const char *origin = allowed_origin(s, r);
+    if (!origin)
+        return;
+    serve_header(a, "Access-Control-Allow-Origin", "%s", origin);
+    serve_header(a, "Vary", "Origin");
+    if (!strcmp(r->method, "OPTIONS")) {
+        serve_header(a, "Access-Control-Allow-Methods", "GET, POST, PUT, DELETE, PATCH");
+        serve_header(a, "Access-Control-Allow-Headers", "Authorization, Content-Type, Comfy-User");
+        serve_header(a, "Access-Control-Allow-Private-Network", "true"); // from the web to here
+        serve_header(a, "Access-Control-Max-Age", "600");
+    }
+}
+
 // Whether a page of another site has sent it. Programs send no Origin; a browser's own pages are
 // from the host that they ask.
 static bool is_foreign(const nino_serve *s, const nino_http_request *r)
 {
+    if (allowed_origin(s, r))
+        return false;
     if (r->origin) {
         const char *host = strstr(r->origin, "://");
         if (!host || !r->host)
@@ -93,12 +120,16 @@ nino_http_answer nino_serve_admit(nino_serve *s, const nino_http_request *given)
     else if (!req.host || is_foreign(s, &req) ||
              (!s->params.token && !is_own_name(s, req.host))) // made to lead here by its owner
         a.status = 403;
+    else if (!strcmp(req.method, "OPTIONS") && allowed_origin(s, &req))
+        a.status = 200; // a browser asks whether it may ask, before it tells the token
     else if (s->params.token && !knows_token(s, &req, &by_query))
         a.status = 401;
     else if (req.body_bytes > s->params.max_body)
         a.status = 413;
     if (a.status == 401)
         serve_header(&a, "WWW-Authenticate", "Bearer");
+    if (a.status && a.status != 400)
+        tell_allowed(s, &req, &a);
     return a;
 }
 
@@ -170,6 +201,13 @@ static const route routes[] = {
     { NULL, "/api/assets", serve_no_assets },
     { NULL, "/api/assets/", serve_no_assets },
     { NULL, "/api/tags", serve_no_assets },
+    { "GET", "/api/etn/image/", serve_get_picture },
+    { "PUT", "/api/etn/image/", serve_put_picture },
+    { "GET", "/api/etn/model_info", serve_model_info },
+    { "GET", "/api/etn/model_info/", serve_model_info },
+    { "GET", "/api/etn/languages", serve_no_list },
+    { "POST", "/api/etn/workflow/subscribe", empty_object },
+    { "POST", "/api/etn/workflow/unsubscribe", empty_object },
     { "GET", "/metrics", serve_metrics },
     { "GET", "/v1/models", serve_models_v1 },
     { "POST", "/v1/images/generations", serve_images_v1 },
@@ -245,6 +283,7 @@ nino_serve_call *nino_serve_ask(nino_serve *s, const nino_http_request *given, v
     s->calls = c;
     bool by_query = false;
     dispatch(c);
+    tell_allowed(s, &req, &c->answer);
     // a page that was opened with the token in its address asks for the rest by a cookie
     if (s->params.token && knows_token(s, &req, &by_query) && by_query && c->is_answered)
         serve_header(&c->answer, "Set-Cookie",

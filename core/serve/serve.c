@@ -151,17 +151,17 @@ static bool serve_keep(nino_serve *s, const char **text)
     return !*text || (*text = nino_arena_strdup(s->arena, *text));
 }
 
-static bool serve_keep_hosts(nino_serve *s)
+static bool serve_keep_list(nino_serve *s, const char *const **names)
 {
     size_t n = 0;
-    const char *const *given = s->params.hosts;
+    const char *const *given = *names;
     while (given && given[n])
         n++;
     const char **list = nino_arena_alloc(s->arena, (n + 1) * sizeof(*list));
     for (size_t i = 0; list && i < n; i++)
         if (!(list[i] = nino_arena_strdup(s->arena, given[i])))
             return false;
-    s->params.hosts = list;
+    *names = list;
     return list != NULL;
 }
 
@@ -205,7 +205,8 @@ static nino_status open_parts(nino_serve *s, const nino_serve_params *given, nin
         return NINO_ERR_ARG;
     if (!(s->arena = nino_arena_create()) || !nino_options_keep(&s->options, s->arena) ||
         !serve_keep(s, &p->user_dir) || !serve_keep(s, &p->frontend_dir) ||
-        !serve_keep(s, &p->token) || !serve_keep(s, &p->images_workflow) || !serve_keep_hosts(s))
+        !serve_keep(s, &p->token) || !serve_keep(s, &p->images_workflow) ||
+        !serve_keep_list(s, &p->hosts) || !serve_keep_list(s, &p->origins))
         return nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
     p->job = &s->options;
     if (!p->max_body)

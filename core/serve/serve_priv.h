@@ -21,7 +21,9 @@ typedef struct serve_shown {
     bool is_text;
     const char *kind; // "images", "latents", ...; a literal
     bool is_animated;
-    const char *type; // "output", "temp"; a literal
+    bool is_gif;        // in the list of clips of the Video Helper Suite, too
+    const char *type;   // "output", "temp"; a literal
+    const char *source; // NULL, or how a client gets it: "http", "websocket"; a literal
     char *name, *subfolder;
 } serve_shown;
 
@@ -46,6 +48,7 @@ struct serve_record {
     uint32_t scope, node_scope; // of its NINO_EV_JOB, and of the node that runs
     double queued_s, started_s, ended_s;
     char *prompt, *extra; // JSON; NULL: not known (yet)
+    char *node_errors;    // JSON, of a prompt that runs in part; NULL: there are none
     double created_ms;    // as extra has it; 0: it does not
     char workflow_id[64]; // the editor's, likewise
     bool is_asked;        // the worker was asked for its workflow
@@ -72,6 +75,8 @@ serve_node *serve_record_node(serve_record *r, const char *id, const char *class
 void serve_record_workflow(serve_record *r, const char *text, size_t len);
 void serve_record_show(nino_serve *s, serve_record *r, const char *node, const char *class_type,
                        const char *path);
+// Whether the pictures of such nodes go to who has queued them, and are no outputs.
+bool serve_only_sends(const char *class_type);
 void serve_record_texts(serve_record *r, const nino_queue_job *q);
 void serve_outputs_of(nino_buf *b, const serve_record *r, const char *node);
 void serve_record_queue_json(nino_buf *b, const serve_record *r);
@@ -136,13 +141,19 @@ void serve_lost_worker(nino_serve *s);
 void serve_tell_status(nino_serve *s);
 double serve_ms(void); // Unix time in milliseconds
 
-typedef enum serve_weight { SERVE_KEEP, SERVE_PROGRESS, SERVE_PICTURE } serve_weight;
+typedef enum serve_weight {
+    SERVE_KEEP,
+    SERVE_PROGRESS,
+    SERVE_PICTURE, // of an unfinished latent
+    SERVE_RESULT,  // a picture that is nowhere else: kept up to a bound of its own
+} serve_weight;
 // To the clients of that id, or, where it is "", to all.
 void serve_post(nino_serve *s, const char *client, serve_weight weight, const char *json,
                 size_t len);
-void serve_post_picture(nino_serve *s, const serve_record *r, const char *png, size_t len);
-// A small picture made larger, as PNG. False: it is to be sent as it is.
-bool serve_enlarge(nino_buf *out, const void *png, size_t len);
+void serve_post_picture(nino_serve *s, const serve_record *r, serve_weight weight, const char *data,
+                        size_t len);
+// What clients are shown of an unfinished latent: a JPEG, at least 512 pixels wide or high.
+bool serve_preview(nino_buf *out, const void *png, size_t len);
 bool serve_wants_pictures(const nino_serve *s, const char *client);
 
 // ---- requests (route.c, http.c) ----------------------------------------------------------------
@@ -232,14 +243,28 @@ void serve_logs_subscribe(nino_serve_call *c, const char *rest);
 void serve_post_users(nino_serve_call *c, const char *rest);
 void serve_no_subgraph(nino_serve_call *c, const char *rest);
 void serve_no_assets(nino_serve_call *c, const char *rest);
+void serve_put_picture(nino_serve_call *c, const char *rest);
+void serve_get_picture(nino_serve_call *c, const char *rest);
+void serve_model_info(nino_serve_call *c, const char *rest);
+void serve_no_list(nino_serve_call *c, const char *rest);
+bool serve_is_model_folder(const char *name);
 // Answers for a part of a page that its folder lacks. False: there is none, nothing is answered.
 bool serve_page_part(nino_serve_call *c, const char *path);
 // The folder of "output", "input" or "temp"; NULL: it is none of them.
 const char *serve_folder_of(const nino_serve *s, const char *type);
 // A call of /v1 whose job has ended.
 void serve_images_done(nino_serve_call *c, const serve_record *r);
-// Checks a workflow. False: answered, with all that is wrong.
-bool serve_check_workflow(nino_serve_call *c, const char *text, size_t len);
+// What of a prompt with errors can run: a JSON array of its outputs, and what is wrong beside them.
+typedef struct serve_checked {
+    nino_buf outputs, node_errors; // empty: nothing is wrong
+} serve_checked;
+// Checks a workflow. False: answered, with all that is wrong. part: NULL where all of it has to run.
+bool serve_check_workflow(nino_serve_call *c, const char *text, size_t len, serve_checked *part);
+// Writes the ids of outputs that need no node which is_wrong() names; it is asked of every node that an
+// output needs. False: there is none, or it would take too long to find out.
+bool serve_sound_outputs(nino_buf *b, const nino_json *prompt, size_t n_wrong,
+                         bool (*is_wrong)(void *priv, const char *output, const char *id),
+                         void *priv);
 // Writes a prompt as it is to be queued: what leads to the named nodes; NULL: all of it. False: out of
 // memory.
 bool serve_write_prompt(nino_buf *b, const nino_json_doc *doc, const nino_json *prompt,

@@ -11,6 +11,7 @@
 
 enum {
     MAX_PREVIEW = 8 << 20,
+    MAX_RESULT = 256 << 20,
     MAX_HELD = 65536,     // events of a job that the queue does not name yet
     PREVIEW_WAIT_MS = 50, // between two pictures of an unfinished latent
     END_WAIT_MS = 1000,   // for the last events of a job that the queue says has ended
@@ -169,9 +170,30 @@ static void tell_executed(nino_serve *s, const serve_record *r, const char *node
 
 // ---- the end of a job --------------------------------------------------------------------------
 
+// Where no node had begun, as while the run was planned, the error says whose it is: "ID CLASS: ...".
+static void find_failed(serve_record *r)
+{
+    nino_json_doc *doc = NULL;
+    char id[sizeof(r->node_id)];
+    const char *where = r->err.where;
+    const size_t n = strcspn(where, " ");
+    if (*r->node_id || *r->current || r->has_died || !r->prompt || n >= sizeof(id) ||
+        nino_json_parse(r->prompt, strlen(r->prompt), "prompt", NULL, &doc, NULL))
+        return;
+    snprintf(id, sizeof(id), "%.*s", (int) n, where);
+    const char *type = nino_json_str(nino_json_get(nino_json_get(doc->root, id), "class_type"));
+    const size_t k = type ? strlen(type) : 0;
+    if (k && where[n] && !strncmp(where + n + 1, type, k) && strchr(": ", where[n + 1 + k])) {
+        snprintf(r->node_id, sizeof(r->node_id), "%s", id);
+        snprintf(r->node_class, sizeof(r->node_class), "%s", type);
+    }
+    nino_json_doc_destroy(&doc);
+}
+
 static void tell_failure(nino_serve *s, serve_record *r)
 {
     nino_buf b = { 0 };
+    find_failed(r);
     const bool is_cancelled = r->state == NINO_QUEUE_CANCELLED && !r->has_died;
     const char *node = *r->node_id ? r->node_id : *r->current ? r->current : NULL;
     nino_buf_addc(&b, ',');
@@ -316,7 +338,8 @@ static void take_state(nino_serve *s, serve_record *r, const nino_queue_job *q)
     serve_record_texts(r, q);
     if (q->state == NINO_QUEUE_RUNNING)
         tell_start(s, r);
-    if (r->is_told_end && !r->shown) // not seen as it ran: no event says which node wrote them
+    if (r->is_told_end && !r->is_seen &&
+        !r->shown) // not seen as it ran: no event says which node wrote them
         for (size_t i = 0; i < q->n_outputs; i++)
             serve_record_show(s, r, "", "", q->outputs[i]);
 }
@@ -481,12 +504,27 @@ static void take_preview(nino_serve *s, const serve_record *r, const char *path)
         nino_file_read(path, MAX_PREVIEW, false, &data, &len, NULL))
         return;
     s->preview_ns = now;
-    nino_buf large = { 0 };
-    if (serve_enlarge(&large, data, len))
-        serve_post_picture(s, r, large.data, large.len);
-    else
-        serve_post_picture(s, r, data, len);
-    nino_buf_release(&large);
+    nino_buf jpeg = { 0 };
+    if (serve_preview(&jpeg, data, len))
+        serve_post_picture(s, r, SERVE_PICTURE, jpeg.data, jpeg.len);
+    nino_buf_release(&jpeg);
+    free(data);
+}
+
+// A picture that a node has written: into the history, or, from those that only send it, to whoever has
+// queued the prompt.
+static void take_output(nino_serve *s, serve_record *r, const char *path)
+{
+    char *data = NULL;
+    size_t len = 0;
+    const bool is_sent_only = serve_only_sends(r->node_class);
+    if (!is_sent_only)
+        serve_record_show(s, r, r->node_id, r->node_class, path);
+    if (!is_sent_only && strcmp(r->node_class, "ETN_SendImageWebSocket") != 0)
+        return;
+    if (serve_wants_pictures(s, r->client) &&
+        !nino_file_read(path, MAX_RESULT, false, &data, &len, NULL))
+        serve_post_picture(s, r, SERVE_RESULT, data, len);
     free(data);
 }
 
@@ -529,7 +567,7 @@ static void take_event(nino_serve *s, serve_record *r, const nino_event *ev)
     case NINO_EV_CACHE: take_cache(r, ev, name); break;
     case NINO_EV_STEP_INFO: tell_progress(s, r, ev->u.step.step, ev->u.step.total); break;
     case NINO_EV_TILE: tell_progress(s, r, ev->u.scope.arg0, ev->u.scope.arg1); break;
-    case NINO_EV_OUTPUT: serve_record_show(s, r, r->node_id, r->node_class, name); break;
+    case NINO_EV_OUTPUT: take_output(s, r, name); break;
     case NINO_EV_PREVIEW: take_preview(s, r, name); break;
     default: break;
     }

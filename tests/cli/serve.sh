@@ -24,14 +24,17 @@ expect 2 "$N" serve --listen 0.0.0.0:0
 said 'token'
 expect 2 "$N" serve --listen nowhere:x
 expect 2 "$N" serve --token short
+for site in '*' example.org https://example.org/page; do expect 2 "$N" serve --listen 127.0.0.1:0 --allow-origin "$site"; done
+said 'no site'
 start
 expect 0 python3 tests/serve/protocol.py "$port" "$tmp/o" "$tmp/in"
+expect 0 python3 tests/serve/programs.py "$port" "$tmp/o"
 expect 0 python3 tests/serve/rules.py "$port" "$tmp/state"
 stop
 workers() { for c in /proc/[0-9]*/cmdline; do tr '\0' ' ' <"$c" && echo; done 2>/dev/null | grep "[n]inodes worker .*$tmp/state"; }
 ! workers || die "a worker stayed"
 
-start --token secret-token --host art.example.org
+start --token secret-token --host art.example.org --allow-origin https://pages.example.org
 expect 0 python3 tests/serve/rules.py "$port" "$tmp/state" secret-token
 for p in nginx caddy; do # behind the examples of data/doc/serve.md
     at=$(PATH=$PATH:/usr/sbin command -v $p) && command -v openssl >/dev/null || { echo "part skipped: $p or openssl is not installed"; continue; }

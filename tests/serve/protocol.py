@@ -8,10 +8,10 @@ import sys
 import threading
 import time
 import urllib.parse
-import zlib
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from client import Http, WebSocket, is_end
+from picture import jpeg_size, pixels, png
 
 PORT, OUTPUT, INPUT = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 api = Http(PORT)
@@ -26,38 +26,6 @@ def prompt(**values):
         node, name = key[1:].split("_", 1)
         p[node]["inputs"][name] = value
     return p
-
-
-def png(width, height, rgba):
-    def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    rows = b"".join(b"\0" + bytes(rgba) * width for _ in range(height))
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 6, 0, 0, 0))
-            + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
-
-
-def pixels(data):
-    """Width, height, channels and the rows of a PNG that has no interlacing."""
-    at, body, head = 8, b"", None
-    while at < len(data):
-        n, kind = struct.unpack(">I4s", data[at:at + 8])
-        if kind == b"IHDR":
-            head = struct.unpack(">IIBBBBB", data[at + 8:at + 8 + n])
-        if kind == b"IDAT":
-            body += data[at + 8:at + 8 + n]
-        at += 12 + n
-    w, h, k = head[0], head[1], {2: 3, 6: 4}[head[3]]
-    raw, rows, last = zlib.decompress(body), [], bytes(w * k)
-    for y in range(h):
-        f, line, out = raw[y * (w * k + 1)], raw[y * (w * k + 1) + 1:(y + 1) * (w * k + 1)], bytearray()
-        for i, v in enumerate(line):
-            a, b, c = (out[i - k] if i >= k else 0), last[i], (last[i - k] if i >= k else 0)
-            pa = abs(b - c), abs(a - c), abs(a + b - 2 * c)
-            out.append((v + (0, a, b, (a + b) // 2, (a, b, c)[pa.index(min(pa))])[f]) & 255)
-        rows.append(bytes(out))
-        last = bytes(out)
-    return w, h, k, rows
 
 
 def view(name, **query):
@@ -92,8 +60,8 @@ def one_run():
     assert state["6"]["node_id"] == state["6"]["display_node_id"] == "6" and state["6"]["prompt_id"] == pid
     assert all(m["data"]["prompt_id"] == pid for m in texts if m["type"] in ("execution_start", "executing", "progress", "executed"))
     pictures = [m for m in messages if isinstance(m, bytes)]
-    assert pictures and all(struct.unpack(">II", p[:8]) == (1, 2) and p[8:12] == b"\x89PNG" for p in pictures), "no previews"
-    assert all(pixels(p[8:])[:2] == (512, 512) for p in pictures), "previews are enlarged for pages that show them at their own size"
+    assert pictures and all(struct.unpack(">II", p[:8]) == (1, 1) for p in pictures), "no previews"
+    assert all(jpeg_size(p[8:]) == (512, 512) for p in pictures), "previews are enlarged for pages that show them at their own size"
     out = [m for m in texts if m["type"] == "executed"][0]["data"]
     assert out["node"] == "8" and history["outputs"]["8"] == out["output"], (out, history["outputs"])
     assert history["status"]["status_str"] == "success" and history["status"]["completed"] is True
@@ -115,8 +83,8 @@ def previews_with_names():
     p = [m for m in messages if isinstance(m, bytes)][0]
     kind, n = struct.unpack(">II", p[:8])
     meta = json.loads(p[8:8 + n])
-    assert kind == 4 and meta["node_id"] == "6" and meta["prompt_id"] == pid and meta["image_type"] == "image/png", meta
-    assert p[8 + n:12 + n] == b"\x89PNG"
+    assert kind == 4 and meta["node_id"] == "6" and meta["prompt_id"] == pid and meta["image_type"] == "image/jpeg", meta
+    assert jpeg_size(p[8 + n:]) == (512, 512)
 
 
 def same_again(filename):
@@ -330,6 +298,28 @@ def at_start():
         assert api.ask("GET", "/view_metadata/" + path)[0] == 404, path
 
 
+def in_part():
+    """What has no error runs; what has one is told beside the number, with the outputs that are not made for it."""
+    p = {**prompt(n6_steps=2, n6_seed=41), "20": {"class_type": "SaveImage", "inputs": {"images": ["99", 0], "filename_prefix": "b"}},
+         "21": {"class_type": "ImageInvert", "inputs": {"image": ["7", 0], "no": 1}}, "22": {"class_type": "ImageScale", "inputs": {"image": ["21", 0], "width": -5}},
+         "23": {"class_type": "PreviewImage", "inputs": {"images": ["22", 0]}}, "24": {"class_type": "SaveImage", "inputs": {"images": ["22", 0], "filename_prefix": "c"}}}
+    answer = api.post("/prompt", {"prompt": p, "client_id": "part", "prompt_id": "in-part"})
+    assert set(answer["node_errors"]) == {"20", "22"} and answer["prompt_id"] == "in-part", answer
+    wrong = answer["node_errors"]["22"]
+    assert wrong["dependent_outputs"] == ["23", "24"] and wrong["errors"][0]["extra_info"]["input_name"] == "width", wrong
+    for _ in range(600):
+        if api.get("/history/in-part"):
+            break
+        time.sleep(0.05)
+    history = api.get("/history/in-part")["in-part"]
+    assert list(history["outputs"]) == ["8"] and history["status"]["completed"] is True and history["prompt"][4] == ["8"], history
+    answer = api.post("/prompt", {"prompt": p, "partial_execution_targets": ["23"]}, 400)
+    assert answer["error"]["type"] == "prompt_outputs_failed_validation" and answer["node_errors"]["22"]["dependent_outputs"] == ["23"], answer
+    p["8"]["inputs"]["images"] = ["98", 0]
+    answer = api.post("/prompt", {"prompt": p}, 400)
+    assert set(answer["node_errors"]) == {"8", "20", "22"} and answer["node_errors"]["8"]["dependent_outputs"] == ["8"], answer
+
+
 def always_somewhere():
     """From the answer on a prompt is in the queue or in the history, whenever one looks: clients that poll see it end."""
     for seed in range(8):
@@ -437,7 +427,7 @@ def fifty():
 
 def main():
     name, data = one_run()
-    for part in (previews_with_names, lambda: same_again(name), lambda: views(name, data), uploads, errors, queueing, always_somewhere, failing, jobs, parts, at_start, classes, user_files,
+    for part in (previews_with_names, lambda: same_again(name), lambda: views(name, data), uploads, errors, in_part, queueing, always_somewhere, failing, jobs, parts, at_start, classes, user_files,
                  images, fifty):
         part()
     print("ok")

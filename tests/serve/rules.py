@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import sys
 import time
 
@@ -37,6 +38,7 @@ def names():
     assert status("POST", "/queue", b"{}", Origin="https://evil.example.org") == 403
     assert status("POST", "/queue", b"{}", Sec_Fetch_Site="cross-site") == 403
     assert status("POST", "/queue", b"{}", Sec_Fetch_Site="same-origin") == 200
+    assert status("OPTIONS", "/prompt", Origin="http://evil.example.org") == 403
     assert refused(token=TOKEN, headers=["Origin: http://evil.example.org"]) and refused(path="/elsewhere", token=TOKEN)
     WebSocket(PORT, token=TOKEN, path="/api/ws", headers=[f"Origin: http://{here}"]).close()
 
@@ -51,6 +53,37 @@ def tokens():
     cookie = head["set-cookie"].split(";")[0]
     assert code == 200 and "HttpOnly" in head["set-cookie"] and "SameSite=Strict" in head["set-cookie"]
     assert stranger.ask("GET", "/queue", headers={"Cookie": "a=b; " + cookie})[0] == 200
+
+
+def body_on_request():
+    """A program that waits to be asked for a body is asked at once."""
+    with socket.create_connection(("127.0.0.1", PORT), timeout=20) as s:
+        auth = f"Authorization: Bearer {TOKEN}\r\n" if TOKEN else ""
+        s.sendall(f"POST /queue HTTP/1.1\r\nHost: 127.0.0.1:{PORT}\r\n{auth}Content-Length: 2\r\nExpect: 100-continue\r\n\r\n".encode())
+        assert s.recv(4096) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        s.sendall(b"{}")
+        assert s.recv(4096).startswith(b"HTTP/1.1 200 OK\r\n")
+        s.sendall(f"POST /queue HTTP/1.1\r\nHost: evil.example.org\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n".encode())
+        assert s.recv(4096).startswith(b"HTTP/1.1 40")  # not even asked
+
+
+def other_sites():
+    """Pages of a site that was named may ask, and are told so before they tell the token; others may not."""
+    site, page = "https://pages.example.org", Http(PORT)
+    code, head, _ = page.ask("OPTIONS", "/prompt", headers={"Origin": site, "Access-Control-Request-Method": "POST"})
+    assert code == 200 and head["access-control-allow-origin"] == site and "Authorization" in head["access-control-allow-headers"], head
+    assert "POST" in head["access-control-allow-methods"] and head["vary"] == "Origin"
+    code, head, _ = page.ask("GET", "/queue", headers={"Origin": site})
+    assert code == 401 and head["access-control-allow-origin"] == site  # it may read why
+    code, head, text = api.ask("GET", "/queue", headers={"Origin": site, "Sec-Fetch-Site": "cross-site"})
+    assert code == 200 and head["access-control-allow-origin"] == site and b"queue_running" in text
+    assert status("POST", "/queue", b"{}", Origin=site, Sec_Fetch_Site="cross-site") == 200
+    WebSocket(PORT, token=TOKEN, headers=["Origin: " + site]).close()
+    for other in ("https://pages.example.org.evil.net", "http://pages.example.org", "null"):
+        code, head, _ = api.ask("OPTIONS", "/prompt", headers={"Origin": other, "Access-Control-Request-Method": "POST"})
+        assert code == 403 and "access-control-allow-origin" not in head, other
+        assert status(Origin=other) == 403
+    assert "access-control-allow-origin" not in api.ask("GET", "/queue")[1]
 
 
 def worker_dies():
@@ -102,8 +135,10 @@ def kept():
 
 
 names()
+body_on_request()
 if TOKEN:
     tokens()
+    other_sites()
     kept()
 worker_dies()
 print("ok")

@@ -42,6 +42,8 @@ typedef struct nino_serve_params {
     // The answer to GET /metrics, OpenMetrics text on the heap; NULL: it is not offered.
     char *(*metrics)(void *priv, const nino_queue *q);
     void *priv;
+    // Sites whose pages may ask, "https://art.example.org"; NULL-terminated. "*": those of any site.
+    const char *const *origins;
 } nino_serve_params;
 
 // Errors: NINO_ERR_NOMEM, NINO_ERR_ARG, NINO_ERR_IO (a folder), and what makes images_workflow one
@@ -75,6 +77,7 @@ typedef struct nino_http_request {
     const char *host, *origin, *fetch_site, *cookie, *authorization, *content_type, *range;
     const void *body;
     uint64_t body_bytes;
+    const char *none_match; // If-None-Match
 } nino_http_request;
 
 typedef struct nino_http_answer {

@@ -7,22 +7,30 @@
 #include "core/base/buf.h"
 #include "core/base/error.h"
 #include "core/base/file.h"
+#include "core/media/image.h"
 #include "core/media/png.h"
 #include "core/node/planar.h"
+
+enum { JPEG_QUALITY = 95 };
 
 typedef struct save_params {
     const char *filename_prefix;
 } save_params;
 
-// One image of the batch as a PNG file in memory.
+// One image of the batch as a file in memory; JPEG has no room for texts and alpha.
 static nino_status image_save_encode(const nino_run *r, const nino_array *images, int64_t i,
-                                     uint8_t *pixels, nino_buf *out, nino_error *err)
+                                     bool is_jpeg, uint8_t *pixels, nino_buf *out, nino_error *err)
 {
     const int64_t h = images->shape.dim[1], w = images->shape.dim[2], c = images->shape.dim[3];
     nino_meta text[NINO_RUN_TEXTS];
     const int n = nino_run_texts(r, text);
     nino_to_u8_truncated(pixels, nino_array_f32(images) + i * h * w * c, (size_t) (h * w * c));
     nino_buf_clear(out);
+    if (is_jpeg) {
+        for (int64_t p = 1; c == 4 && p < h * w; p++)
+            memmove(pixels + 3 * p, pixels + 4 * p, 3);
+        return nino_jpeg_encode(out, pixels, (int) w, (int) h, JPEG_QUALITY, err);
+    }
     return nino_png_encode(out, pixels, (int) w, (int) h, (int) c, 8, text, n, err);
 }
 
@@ -40,7 +48,7 @@ static char *with_batch(const char *name, int64_t i)
 }
 
 static nino_status image_save_save(nino_run *r, const nino_array *images, const char *dir,
-                                   const char *prefix, nino_error *err)
+                                   const char *prefix, bool is_jpeg, nino_error *err)
 {
     const int64_t h = images->shape.dim[1], w = images->shape.dim[2], c = images->shape.dim[3];
     const time_t now = time(NULL);
@@ -50,7 +58,7 @@ static nino_status image_save_save(nino_run *r, const nino_array *images, const 
     nino_status st = NINO_OK;
     char *name = NULL, *numbered = NULL, *path = NULL;
     uint8_t *pixels = malloc((size_t) (h * w * c));
-    nino_buf png = { 0 };
+    nino_buf file = { 0 };
     if (!pixels)
         st = nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
     if (st || (st = nino_prefix_expand(prefix, &vars, &name, err)))
@@ -58,13 +66,14 @@ static nino_status image_save_save(nino_run *r, const nino_array *images, const 
     int64_t counter = nino_prefix_counter(dir, name);
     for (int64_t i = 0; i < images->shape.dim[0]; i++) {
         if ((st = nino_node_cancelled(r, err)) ||
-            (st = image_save_encode(r, images, i, pixels, &png, err)))
+            (st = image_save_encode(r, images, i, is_jpeg, pixels, &file, err)))
             goto end;
         if (!(numbered = with_batch(name, i))) {
             st = nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
             goto end;
         }
-        if ((st = nino_prefix_save(dir, numbered, ".png", &counter, png.data, png.len, &path, err)))
+        if ((st = nino_prefix_save(dir, numbered, is_jpeg ? ".jpg" : ".png", &counter, file.data,
+                                   file.len, &path, err)))
             goto end;
         nino_run_output(r, path);
         free(path);
@@ -76,7 +85,7 @@ end:
     free(numbered);
     free(name);
     free(pixels);
-    nino_buf_release(&png);
+    nino_buf_release(&file);
     return st;
 }
 
@@ -89,7 +98,7 @@ static nino_status image_save_save_run(nino_run *r, nino_error *err)
     const nino_status st = nino_file_mkdirs(dir, false, err);
     return st ? st
               : image_save_save(r, nino_in_image(r, 0), dir,
-                                ((const save_params *) r->params)->filename_prefix, err);
+                                ((const save_params *) r->params)->filename_prefix, false, err);
 }
 
 static nino_status image_save_save_check(const nino_ctx *ctx, const void *params, nino_error *err)
@@ -98,13 +107,19 @@ static nino_status image_save_save_check(const nino_ctx *ctx, const void *params
                              ((const save_params *) params)->filename_prefix, err);
 }
 
-nino_status nino_node_preview(nino_run *r, const nino_array *images, nino_error *err)
+nino_status nino_node_preview_as(nino_run *r, const nino_array *images, bool is_jpeg,
+                                 nino_error *err)
 {
     const char *dir = nino_services_of(r->ctx)->temp_dir(r->ctx);
     if (r->is_plan)
         return NINO_OK;
     const nino_status st = nino_file_mkdirs(dir, true, err);
-    return st ? st : image_save_save(r, images, dir, "ninodes_preview", err);
+    return st ? st : image_save_save(r, images, dir, "ninodes_preview", is_jpeg, err);
+}
+
+nino_status nino_node_preview(nino_run *r, const nino_array *images, nino_error *err)
+{
+    return nino_node_preview_as(r, images, false, err);
 }
 
 static nino_status image_save_preview_run(nino_run *r, nino_error *err)

@@ -200,6 +200,12 @@
     X(string_contains)      \
     X(string_compare)       \
     X(save_image)           \
+    X(save_image_websocket) \
+    X(etn_send)             \
+    X(etn_save)             \
+    X(etn_load)             \
+    X(etn_load_image)       \
+    X(etn_load_mask)        \
     X(preview_image)        \
     X(mask_preview)         \
     X(vae_loader)           \

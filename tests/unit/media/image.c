@@ -292,9 +292,38 @@ static void check_workflows(void)
     nino_buf_release(&header);
 }
 
+// What is written as JPEG is that picture when it is read, the nearer the better the quality.
+static void check_jpeg_written(void)
+{
+    enum { WIDE = 37, TALL = 21 };
+    uint8_t rgb[WIDE * TALL * 3];
+    double worst[2] = { 0 };
+    for (int y = 0; y < TALL; y++)
+        for (int x = 0; x < WIDE; x++) {
+            uint8_t *p = rgb + ((size_t) y * WIDE + (size_t) x) * 3;
+            p[0] = (uint8_t) (x * 6);
+            p[1] = (uint8_t) (y * 12);
+            p[2] = (uint8_t) (255 - 3 * (x + y));
+        }
+    for (int k = 0; k < 2; k++) {
+        nino_buf b = { 0 };
+        CHECK_OK(nino_jpeg_encode(&b, rgb, WIDE, TALL, k ? 100 : 10, &err), err);
+        nino_image i = read_ok(&b, true);
+        CHECK(i.width == WIDE && i.height == TALL && i.channels == 3);
+        for (int p = 0; p < WIDE * TALL * 3; p++) {
+            const double d = fabs(nino_array_f32(i.pixels)[p] * 255 - rgb[p]);
+            worst[k] = d > worst[k] ? d : worst[k];
+        }
+        nino_image_release(&i);
+        nino_buf_release(&b);
+    }
+    CHECK(worst[1] <= 12 && worst[1] < worst[0]);
+}
+
 int main(void)
 {
     check_exif();
+    check_jpeg_written();
     check_webp();
     check_jpeg();
     check_orientation();

@@ -116,8 +116,8 @@ static void pictures(nino_serve *s)
     nino_serve_hear(rich, flags, strlen(flags));
     says(rich, "feature_flags");
     serve_post(s, "", SERVE_PROGRESS, "10 %", 4);
-    serve_post_picture(s, r, "png1", 4);
-    serve_post_picture(s, r, "png2", 4);
+    serve_post_picture(s, r, SERVE_PICTURE, "png1", 4);
+    serve_post_picture(s, r, SERVE_PICTURE, "png2", 4);
     says(plain, "10 %");
     const char *data = next(plain, &is_over);
     CHECK(data && !memcmp(data, "\0\0\0\1\0\0\0\2png2", 12));
@@ -129,7 +129,7 @@ static void pictures(nino_serve *s)
     CHECK(memmem(data + 8, n, "\"node_id\":\"7\"", 13));
     silent(rich);
     snprintf(r->client, sizeof(r->client), "p");
-    serve_post_picture(s, r, "png3", 4);
+    serve_post_picture(s, r, SERVE_PICTURE, "png3", 4);
     silent(rich);
     data = next(plain, &is_over);
     CHECK(data && !memcmp(data + 8, "png3", 4));
@@ -178,7 +178,7 @@ static void those_who_do_not_read(nino_serve *s)
     int n = 0;
     CHECK(r);
     says(c, "status");
-    serve_post_picture(s, r, "png", 3);
+    serve_post_picture(s, r, SERVE_PICTURE, "png", 3);
     for (int i = 0; i < MANY; i++)
         serve_post(s, "", SERVE_PROGRESS, "progress", 8);
     serve_post(s, "", SERVE_KEEP, "kept", 4);
@@ -200,6 +200,36 @@ static void those_who_do_not_read(nino_serve *s)
     serve_record_destroy(&r);
 }
 
+// A result is nowhere else: previews make no room for themselves at its cost, and what is told beside it stays.
+static void results(nino_serve *s)
+{
+    nino_serve_client *c = join(s, "/ws?clientId=results");
+    serve_record *r = serve_record_create();
+    static char big[20 << 20] = "\xff\xd8";
+    bool is_over;
+    CHECK(r);
+    says(c, "status");
+    for (int i = 0; i < 3; i++) {
+        serve_post_picture(s, r, SERVE_RESULT, big, sizeof(big)); // each more than all else may be
+        serve_post_picture(s, r, SERVE_PICTURE, "png", 3);
+        serve_post(s, "", SERVE_KEEP, "kept", 4);
+    }
+    for (int i = 0; i < 3; i++) {
+        const char *data = next(c, &is_over);
+        CHECK(data && !is_over && !memcmp(data, "\0\0\0\1\0\0\0\1\xff\xd8", 10));
+        if (i == 2) // only the newest preview
+            CHECK((data = next(c, &is_over)) && !memcmp(data, "\0\0\0\1\0\0\0\2png", 11));
+        says(c, "kept");
+    }
+    for (int i = 0; i < 14 && !is_over; i++)
+        serve_post_picture(s, r, SERVE_RESULT, big, sizeof(big));
+    while (next(c, &is_over))
+        continue;
+    CHECK(is_over);
+    nino_serve_leave(&c);
+    serve_record_destroy(&r);
+}
+
 int main(void)
 {
     nino_serve *s = served_create(wake, &woken);
@@ -208,6 +238,7 @@ int main(void)
     pictures(s);
     latecomers(s);
     those_who_do_not_read(s);
+    results(s);
     served_destroy(&s);
     return 0;
 }
