@@ -75,7 +75,7 @@ typedef struct test_inputs { // host arrays; the optional ones may be NULL
     float guidance;
     nino_skip skip;
     const nino_pass *pass;
-    nino_tensor **text; // that runs keep
+    nino_kept *text; // that runs keep
     nino_run_times *times;
 } test_inputs;
 

@@ -13,6 +13,9 @@
 //   OTHER_HALF(v)       the uint4 v of lane ^ 16: likewise
 //   EXP2(x)             2^x, 0 where that is no normal number
 //   LARGEST3(a, b, c)   of numbers
+//   pairs_NAME()        arithmetic of pairs of f16 in words, each rounded to nearest even
+//   SPREAD_LOW(v), SPREAD_HIGH(v)  the lower and upper two bytes of a word, each below a byte 0x64
+//   TOPS_LOW(v), TOPS_HIGH(v)      the same, each above a zero
 //   LOWS(a, b), HIGHS(a, b)  the low halves of two words, the high ones: that of a first
 //   UNROLL              unrolled where registers are to be saved by it, rolled in the emulation, whose
 //                       barriers a compiler for processors copies
@@ -28,10 +31,20 @@
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 INLINE uint4 pairs_mul(uint4 a, uint4 b) { return as_uint4(as_half8(a) * as_half8(b)); }
 INLINE uint4 pairs_add(uint4 a, uint4 b) { return as_uint4(as_half8(a) + as_half8(b)); }
+INLINE uint4 pairs_fma(uint4 a, uint4 b, uint4 c)
+{
+    return as_uint4(fma(as_half8(a), as_half8(b), as_half8(c)));
+}
+INLINE uint pair_mul(uint a, uint b) { return as_uint(as_half2(a) * as_half2(b)); }
+INLINE uint pair_add(uint a, uint b) { return as_uint(as_half2(a) + as_half2(b)); }
 #define FRAGMENT_SCRATCH
 #define UNROLL _Pragma("unroll")
 #define IN_ORDER __builtin_amdgcn_sched_barrier(0);
 #define EXP2(x) __builtin_amdgcn_exp2f(x)
+#define SPREAD_LOW(v) __builtin_amdgcn_perm(0x64646464, v, 0x04010400)
+#define SPREAD_HIGH(v) __builtin_amdgcn_perm(0x64646464, v, 0x04030402)
+#define TOPS_LOW(v) __builtin_amdgcn_perm(0, v, 0x010c000c)
+#define TOPS_HIGH(v) __builtin_amdgcn_perm(0, v, 0x030c020c)
 #define LOWS(a, b) __builtin_amdgcn_perm(b, a, 0x05040100)
 #define HIGHS(a, b) __builtin_amdgcn_perm(b, a, 0x07060302)
 // Not fmax(), which first multiplies each by one in case it is a signalling NaN.
@@ -72,6 +85,12 @@ INLINE uint4 pairs_of(float8 v)
 }
 INLINE uint4 pairs_mul(uint4 a, uint4 b) { return pairs_of(pairs_values(a) * pairs_values(b)); }
 INLINE uint4 pairs_add(uint4 a, uint4 b) { return pairs_of(pairs_values(a) + pairs_values(b)); }
+INLINE uint4 pairs_fma(uint4 a, uint4 b, uint4 c)
+{
+    return pairs_of(fma(pairs_values(a), pairs_values(b), pairs_values(c)));
+}
+INLINE uint pair_mul(uint a, uint b) { return pairs_mul((uint4)(a), (uint4)(b)).x; }
+INLINE uint pair_add(uint a, uint b) { return pairs_add((uint4)(a), (uint4)(b)).x; }
 #define UNROLL _Pragma("nounroll")
 #define IN_ORDER ;
 #define FRAGMENT_SCRATCH local uint8 wmma_a[WG_SIZE], wmma_b[WG_SIZE];
@@ -127,6 +146,10 @@ INLINE uint4 other_half(local uint8 *w, uint4 x)
 }
 #define OTHER_HALF(v) other_half(wmma_a, v)
 #define EXP2(x) exp2(x)
+#define SPREAD_LOW(v) (((v) & 0xffu) | ((v) & 0xff00u) << 8 | 0x64006400u)
+#define SPREAD_HIGH(v) SPREAD_LOW((v) >> 16)
+#define TOPS_LOW(v) (((v) & 0xffu) << 8 | ((v) & 0xff00u) << 16)
+#define TOPS_HIGH(v) TOPS_LOW((v) >> 16)
 #define LOWS(a, b) (((a) & 0xffffu) | (b) << 16)
 #define HIGHS(a, b) ((a) >> 16 | ((b) & 0xffff0000u))
 #define LARGEST3(a, b, c) fmax(fmax(a, b), c)

@@ -35,15 +35,23 @@ kernel WG(WG_SIZE) void GEMM(BP, BN)(int row0, int row1, int N, int ld, int C, i
 
     // What this work-item moves: rows lrow + STEP q, channels lcol to lcol + 7.
     const int lrow = t / CHUNKS, lcol = t % CHUNKS * 8;
-    const int wrow = WEIGHT_ROW(lrow);
-    uint4 rx[NX], rw[NW];
-    int rm[NX], wm = 0; // ~0, or 0: what was loaded counts as zero
-    uint wr[NW];
+    uint4 rx[NX];
+    int rm[NX]; // ~0, or 0: what was loaded counts as zero
     X += X_off;
     Wp += Wp_off;
+#if CHUNKED // a work-item's chunks lie side by side in a row
+    stored rw;
+    const int wcol = t % (CHUNKS / NW) * (NW * 8), wrow = t / (CHUNKS / NW);
+    const uint wr = ROW_BYTES((uint) min(WEIGHT_ROW(wrow), N - 1 - n0) * W_ROW);
+    int asked = 0; // the first channel of what was asked for
+#else // they are the same channels of several
+    uint4 rw[NW];
+    uint wr[NW];
+    int wm = 0; // as rm
     UNROLL
     for (int q = 0; q < NW; q++)
-        wr[q] = (uint) min(wrow + q * STEP, N - 1 - n0) * W_ROW;
+        wr[q] = (uint) min(WEIGHT_ROW(lrow) + q * STEP, N - 1 - n0) * W_ROW;
+#endif
 #if TAPPED
     int x[NX]; // as source() tells
     int frame[NX], place[NX]; // y << 16 | x
@@ -72,9 +80,18 @@ kernel WG(WG_SIZE) void GEMM(BP, BN)(int row0, int row1, int N, int ld, int C, i
             UNROLL
             for (int q = 0; q < NX; q++)
                 *(local uint4 *) (Xs + LOCAL_ROW(lrow + q * STEP) + lcol) = rx[q] & (uint4)(rm[q]);
+#if CHUNKED
+            uint4 taken[NW];
+            TAKE_CHUNKS(taken, NW, &rw, asked, wcol);
+            UNROLL
+            for (int q = 0; q < NW; q++)
+                *(local uint4 *) (Ws + LOCAL_ROW(wrow) + wcol + q * 8) =
+                    as_operands(taken[q]) & (uint4)(IS_CHUNK(asked + wcol + q * 8, Cp) ? ~0 : 0);
+#else
             UNROLL
             for (int q = 0; q < NW; q++)
                 *(local uint4 *) (Ws + LOCAL_ROW(lrow + q * STEP) + lcol) = rw[q] & (uint4)(wm);
+#endif
             barrier(CLK_LOCAL_MEM_FENCE);
         }
         if (s + 1 < steps) {
@@ -91,6 +108,10 @@ kernel WG(WG_SIZE) void GEMM(BP, BN)(int row0, int row1, int N, int ld, int C, i
                 rx[q] = load_pixel(PIXEL(q), c + lcol, C);
                 rm[q] = IS_INSIDE(q) && IS_CHANNEL(c + lcol, C) ? ~0 : 0;
             }
+#if CHUNKED
+            ASK_CHUNKS(&rw, NW, Wp + ROW_BYTES((ulong) n0 * W_ROW), wr, c, wcol, Cp);
+            asked = c;
+#else
             wm = IS_CHANNEL(c + lcol, Cp) ? ~0 : 0;
             const ulong first = WEIGHTS_AT(n0, tap);
             UNROLL
@@ -100,6 +121,7 @@ kernel WG(WG_SIZE) void GEMM(BP, BN)(int row0, int row1, int N, int ld, int C, i
                 IN_ORDER
 #endif
             }
+#endif
             if ((c += BK) >= Cp) {
                 c = 0;
                 tap++;

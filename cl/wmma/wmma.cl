@@ -11,7 +11,7 @@
 //        where is_scaled
 //   -D RAW=TYPE     storage of W
 //   -D SAME=1       which is that of the activations
-//   -D CHUNKED=1    which has a chunk_TYPE() below, for f16; for bf16, if both have all of its values
+//   -D CHUNKED=1    which has its functions in chunks.cl
 //   -D TAPPED=1     a result's inputs are not those of one pixel of the same number: source() tells.
 //                   Without it rows of X are H apart, those of W `W`
 //   -D BAND=n       as tuned                                                                  [8]
@@ -120,48 +120,10 @@ INLINE uint4 load_pixel(global const T *x, int c, int C)
 #endif
 
 #if CHUNKED
-// ---- eight weights as f16 without a detour by f32 ------------------------------------------------
-// A byte in the low bits of 1024 as f16 makes 1024 more than the byte, from which the rest is exact.
-typedef uint2 uint2_u __attribute__((aligned(1)));
-#define CHUNK(name) INLINE uint4 chunk_##name(bytes W, grids grid, ulong at)
-
-// Bytes to the low halves of 16 bits.
-INLINE uint4 spread(uint2 q)
-{
-    const uint4 v = (uint4)(q.x, q.x >> 16, q.y, q.y >> 16);
-    return (v & 0xffu) | (v & 0xff00u) << 8;
-}
-INLINE uint4 both(uint h) { return (uint4)(h * 0x10001u); }
-INLINE uint4 small_ints(uint2 q, uint less) // less: -1024 and what the byte is less, as f16
-{
-    return pairs_add(spread(q) | both(0x6400), both(less));
-}
-INLINE uint4 signed_bytes(uint2 q) { return small_ints(q ^ 0x80808080u, 0xe480); } // -1152
-
-CHUNK(i8) { return signed_bytes(*(global const uint2_u *) (W + at)); }
-CHUNK(q8_0)
-{
-    bytes b = W + at / 32 * 34;
-    return pairs_mul(signed_bytes(*(global const uint2_u *) (b + 2 + at % 32)), both(word(b)));
-}
-CHUNK(q4_0)
-{
-    bytes b = W + at / 32 * 18;
-    const uint2 q = *(global const uint2_u *) (b + 2 + at % 16);
-    return pairs_mul(small_ints((at & 16 ? q >> 4 : q) & 0x0f0f0f0fu, 0xe408), // -1032
-                     both(word(b)));
-}
-CHUNK(f8_e5m2) { return spread(*(global const uint2_u *) (W + at)) << 8; }
-// As f16 the same bits are a 256th. 144 times the value is as exact, also as bf16: 36864 times that 256th, which is
-// infinite for NaN alone, that looks like 480. See DECODED().
-CHUNK(f8_e4m3)
-{
-    const uint4 s = spread(*(global const uint2_u *) (W + at)) << 8;
-    const uint4 h = as_uint4(as_short8(s) >> (short8)(1)) & 0xbfffbfffu;
-    return pairs_mul(h, both(0x7880));
-}
+#include "chunks.cl"
 #endif
 
+#if !CHUNKED
 // Channels c .. c + 7 of a row of weights, `row` values behind value `first`, which is the same for all
 // of a work-group; any others beyond its end.
 INLINE uint4 load_weights(global const W_t *W, grids grid, ulong first, uint row, int c, int Cp)
@@ -169,17 +131,12 @@ INLINE uint4 load_weights(global const W_t *W, grids grid, ulong first, uint row
     row += IS_CHANNEL(c, Cp) ? c : 0;
 #if SAME
     return *(global const uint4 *) ((global const ushort *) W + first + row);
-#elif CHUNKED && BF16
-    const uint4 h = PASTE(chunk_, RAW)(W, grid, first + row);
-    const uint8 u = as_uint8(vload_half8(0, (const private half *) &h));
-    return (uint4)(HIGHS(u.s0, u.s1), HIGHS(u.s2, u.s3), HIGHS(u.s4, u.s5), HIGHS(u.s6, u.s7));
-#elif CHUNKED
-    return PASTE(chunk_, RAW)(W, grid, first + row);
 #else
     const float8 v = VALUES(W, grid, first + row);
     return pack8(v.lo, v.hi);
 #endif
 }
+#endif
 
 // What follows a product of heads, `depth` channels each, that are whole in a tile or in a column of its waves:
 // tiles of so many columns can do it.

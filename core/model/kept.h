@@ -4,6 +4,19 @@
 #include "core/op/stream.h"
 #include "core/op/weight.h"
 
+// What layers make of one conditioning, by number; NULL: not made yet. Zero: nothing is.
+typedef struct nino_kept {
+    nino_tensor **made;
+    int n;
+} nino_kept;
+// Where number i of n is or belongs; NULL: k is NULL, or there is no memory and the stream has failed.
+nino_tensor **nino_kept_at(nino_stream *s, nino_kept *k, int i, int n);
+void nino_kept_release(nino_kept *k);
+// What layer w, and an rms norm behind it or NULL, make of a text's tokens x, which are not consumed: number i of n,
+// kept where it takes no more than the weights that need not be read again.
+nino_tensor *nino_kept_linear(nino_stream *s, nino_kept *k, int i, int n, nino_tensor *x,
+                              const nino_linear *w, const nino_norm *norm);
+
 // The time steps of a run, and what layers make of all of them at once. Zero: nothing is kept.
 typedef struct nino_run_times {
     const float *t; // as nino_sampling_timestep() gives them; the caller's

@@ -48,9 +48,9 @@ typedef struct nino_forward {
     float guidance; // distilled guidance (Flux dev), NaN: left out; ignored by other networks
     nino_skip skip; // transformers other than Z-Image; none: all blocks run
     const nino_pass *pass; // what patches want; NULL: nothing
-    // What the evaluations of a run with the same context share: what the network makes of it, put
+    // What the evaluations of a run with the same conditioning share: what the network makes of it, put
     // there by the first of them and owned by the caller. NULL: nothing is kept.
-    nino_tensor **text;
+    nino_kept *text;
     nino_run_times *times; // of the run; NULL: nothing is kept
 } nino_forward;
 

@@ -5,6 +5,12 @@
 #define PROFILES(X)                                                                                \
     X(pocl_cpu, "pocl-cpu")                                                                        \
     X(gfx1151, "gfx1151")                                                                          \
+    X(gfx1100, "gfx1100")                                                                          \
+    X(gfx1101, "gfx1101")                                                                          \
+    X(gfx1150, "gfx1150")                                                                          \
+    X(gfx1200, "gfx1200")                                                                          \
+    X(intel_arc, "intel-arc")                                                                      \
+    X(nvidia, "nvidia")                                                                            \
     X(generic_gpu, "generic-gpu")
 
 #define X(id, name)                                                                                \

@@ -113,7 +113,7 @@ static void control_flux_forward(nino_stream *s, const nino_control_net *c, cons
     own.y = nino_ref(f->y);
     if (nino_dim(own.y, 1) > w->about.y_dim)
         own.y = nino_slice(s, own.y, 1, 0, w->about.y_dim);
-    r.vec = flux_condition(s, &w->about, &own, f->timestep, 1);
+    r.vec = flux_condition(s, &w->about, &own, f->timestep, nino_dim(own.x, 0), 1);
     nino_unref(own.y);
     nino_tensor *img = nino_dit_tokens(s, nino_ref(f->x), w->net.place.patch);
     img = nino_linear_add(s, img, &w->net.img_in, nino_ref(hint->t[0]));

@@ -23,10 +23,9 @@ static nino_tensor *flux_embed(nino_stream *s, const flux_mlp *m, const float *v
 }
 
 nino_tensor *flux_condition(nino_stream *s, const nino_diffusion *d, const nino_forward *f,
-                            const float *timestep, int64_t stride)
+                            const float *timestep, int64_t n, int64_t stride)
 {
     const flux *net = d->net;
-    const int64_t n = nino_dim(f->x, 0);
     nino_tensor *vec = flux_embed(s, &net->time, timestep, n, stride);
     if (d->has_guidance && !isnan(f->guidance))
         vec = nino_add(s, vec, flux_embed(s, &net->guidance, &f->guidance, n, 0));
@@ -45,11 +44,27 @@ static nino_tensor *flux_vector(nino_stream *s, const flux *net, nino_tensor *al
     return nino_slice(s, nino_ref(all), 1, i * (int64_t) net->hidden, net->hidden);
 }
 
-// All that one layer gives, of n branches.
-static void flux_make_vectors(nino_stream *s, const flux *net, const flux_mod *m, nino_tensor *vec,
+// What is kept of a conditioning: its text, the vector of each time step, what each layer makes of these.
+enum { FLUX_TEXT, FLUX_TIMES, FLUX_MODS };
+static int flux_kept(const flux *net) { return FLUX_MODS + net->final_mod.row + 1; }
+
+// A layer's for this time step. A quarter of FLUX.1's weights are such layers: for all time steps of a run at once,
+// so that they are read once, in place of once in every evaluation.
+static nino_tensor *flux_mods(nino_stream *s, const flux_run *r, const flux_mod *m)
+{
+    const int n = flux_kept(r->net);
+    nino_tensor **kept = nino_kept_at(s, r->kept, FLUX_MODS + m->row, n);
+    if (!kept)
+        return nino_linear_op(s, nino_ref(r->vec), &m->all);
+    if (!*kept)
+        *kept = nino_linear_op(s, nino_ref(*nino_kept_at(s, r->kept, FLUX_TIMES, n)), &m->all);
+    return nino_slice(s, nino_ref(*kept), 0, r->time, 1);
+}
+
+// All that one layer gave, of n branches.
+static void flux_make_vectors(nino_stream *s, const flux *net, const flux_mod *m, nino_tensor *all,
                               flux_vectors *v, int n)
 {
-    nino_tensor *all = nino_linear_op(s, nino_ref(vec), &m->all);
     for (int i = 0; i < n; i++) {
         v[i] = (flux_vectors){ .shift = flux_vector(s, net, all, 3 * i + m->is_scale_first),
                                .scale = flux_vector(s, net, all, 3 * i + !m->is_scale_first) };
@@ -93,10 +108,10 @@ static void flux_shared_vectors(nino_stream *s, const flux_run *r, const flux_mo
                                 flux_vectors *v, int n)
 {
     flux_vectors clean[2] = { { NULL } };
-    flux_make_vectors(s, r->net, m, r->vec, v, n);
+    flux_make_vectors(s, r->net, m, flux_mods(s, r, m), v, n);
     if (!r->clean)
         return;
-    flux_make_vectors(s, r->net, m, r->clean, clean, n);
+    flux_make_vectors(s, r->net, m, nino_linear_op(s, nino_ref(r->clean), &m->all), clean, n);
     for (int i = 0; i < n; i++) {
         v[i].shift = flux_both(s, v[i].shift, first, clean[i].shift, r->refs);
         v[i].scale = flux_both(s, v[i].scale, first, clean[i].scale, r->refs);
@@ -110,7 +125,7 @@ static void flux_share(nino_stream *s, flux_run *r)
     if (!r->net->has_shared)
         return;
     flux_shared_vectors(s, r, &m->img, r->image, r->img, 2);
-    flux_make_vectors(s, r->net, &m->txt, r->vec, r->txt, 2);
+    flux_make_vectors(s, r->net, &m->txt, flux_mods(s, r, &m->txt), r->txt, 2);
     flux_shared_vectors(s, r, &m->single, r->text + r->image, r->single, 1);
 }
 
@@ -119,7 +134,7 @@ static void flux_vectors_of(nino_stream *s, const flux_run *r, const flux_mod *o
                             const flux_vectors *shared, flux_vectors *v, int n)
 {
     if (own->all.w) {
-        flux_make_vectors(s, r->net, own, r->vec, v, n);
+        flux_make_vectors(s, r->net, own, flux_mods(s, r, own), v, n);
         return;
     }
     for (int i = 0; i < n; i++)
@@ -280,14 +295,32 @@ static nino_tensor *flux_run_blocks(nino_stream *s, const nino_diffusion *d, con
 // The same in every evaluation of a run.
 static nino_tensor *flux_read_text(nino_stream *s, const flux *net, const nino_forward *f)
 {
-    if (f->text && *f->text) {
+    nino_tensor **kept = nino_kept_at(s, f->text, FLUX_TEXT, flux_kept(net));
+    if (kept && *kept) {
         nino_unref(f->context);
-        return nino_ref(*f->text);
+        return nino_ref(*kept);
     }
     nino_tensor *txt = nino_linear_op(s, f->context, &net->txt_in);
-    if (f->text)
-        *f->text = nino_ref(txt);
+    if (kept)
+        *kept = nino_ref(txt);
     return txt;
+}
+
+// The vectors of all time steps of the run, made by its first evaluation; of a batch each item has its own.
+static bool flux_keep_times(nino_stream *s, const nino_diffusion *d, const nino_forward *f,
+                            flux_run *r)
+{
+    const nino_run_times *times = f->times;
+    nino_tensor **kept = NULL;
+    r->time = nino_run_time_of(s, times, f->timestep, 1);
+    if (r->time >= 0 && times->n > 1 && !r->net->has_shared && nino_dim(f->x, 0) == 1)
+        kept = nino_kept_at(s, f->text, FLUX_TIMES, flux_kept(r->net));
+    if (!kept)
+        return false;
+    if (!*kept)
+        *kept = flux_condition(s, d, f, times->t, times->n, 1);
+    r->kept = f->text;
+    return true;
 }
 
 void flux_end_run(flux_run *r)
@@ -305,7 +338,7 @@ nino_tensor *flux_forward(nino_stream *s, const nino_diffusion *d, nino_forward 
 {
     static const float no_noise = 0;
     flux *net = d->net;
-    const int64_t height = nino_dim(f->x, 1), width = nino_dim(f->x, 2);
+    const int64_t batch = nino_dim(f->x, 0), height = nino_dim(f->x, 1), width = nino_dim(f->x, 2);
     flux_rope key = { .place = net->place, .text = nino_dim(f->context, 1) };
     flux_run r = { .net = net, .pass = f->pass, .text = key.text };
     nino_forward_check(s, d, f);
@@ -313,10 +346,10 @@ nino_tensor *flux_forward(nino_stream *s, const nino_diffusion *d, nino_forward 
     nino_scope_begin(s, NINO_EV_STAGE, "flux.in", 0, 0);
     if (net->approx.n)
         r.given = flux_approximate(s, net, f);
-    else
-        r.vec = flux_condition(s, d, f, f->timestep, 1);
+    else if (!flux_keep_times(s, d, f, &r))
+        r.vec = flux_condition(s, d, f, f->timestep, batch, 1);
     if (net->has_shared && f->n_refs && f->ref_method == NINO_REFS_INDEX_TIMESTEP_ZERO)
-        r.clean = flux_condition(s, d, f, &no_noise, 0);
+        r.clean = flux_condition(s, d, f, &no_noise, batch, 0);
     nino_tensor *img = read_pictures(s, d, f, &key);
     r.refs = nino_dim(img, 1) - r.image;
     nino_tensor *txt = flux_read_text(s, net, f);
@@ -328,7 +361,7 @@ nino_tensor *flux_forward(nino_stream *s, const nino_diffusion *d, nino_forward 
     x = nino_slice(s, x, 1, r.text, r.image); // the image alone
     flux_vectors v = { NULL };
     if (!r.given)
-        flux_make_vectors(s, net, &net->final_mod, r.vec, &v, 1);
+        flux_make_vectors(s, net, &net->final_mod, flux_mods(s, &r, &net->final_mod), &v, 1);
     else {
         v.shift = flux_given(s, &r, net->final_mod.row);
         v.scale = flux_given(s, &r, net->final_mod.row + 1);

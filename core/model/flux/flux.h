@@ -16,7 +16,7 @@ typedef struct flux_mlp {
 typedef struct flux_mod {
     nino_linear all;
     bool is_scale_first;
-    int row; // Chroma: of the approximator's vectors, they are the ones from here on
+    int row; // of all vectors (Chroma: the approximator's), they are the ones from here on
 } flux_mod;
 
 // Chroma: a small network that gives all vectors which modulate blocks, from the time step, the
@@ -110,14 +110,17 @@ typedef struct flux_run {
     nino_tensor *clean; // the same without noise, for reference latents that are told so; or NULL
     nino_tensor *given; // Chroma's vectors, and none of the above: [B or 1,FLUX_APPROX_ROWS,hidden]
     nino_tensor *table;
+    nino_kept *
+        kept; // what layers make of all time steps of the run, of which this is number `time`; NULL: nothing
+    int time;
     int64_t text, image, refs;              // tokens
     flux_vectors img[2], txt[2], single[1]; // where all blocks have the same
 } flux_run;
 
-// silu(time + guidance + pooled text): [B,hidden]; every use starts with the SiLU. stride 0: one
-// time step for all.
+// silu(time + guidance + pooled text) of n time steps: [n,hidden]; every use starts with the SiLU. stride 0: one
+// for all.
 nino_tensor *flux_condition(nino_stream *s, const nino_diffusion *d, const nino_forward *f,
-                            const float *timestep, int64_t stride);
+                            const float *timestep, int64_t n, int64_t stride);
 void flux_run_double(nino_stream *s, const flux_run *r, const flux_double *b, nino_tensor **img,
                      nino_tensor **txt);
 nino_tensor *flux_run_single(nino_stream *s, const flux_run *r, const flux_single *b,

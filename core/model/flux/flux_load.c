@@ -120,7 +120,7 @@ static void load_feed(flux_loader *f, const char *base, place in, flux_ffn *out)
     load_rows(f, base, in, both / 2, h, &out->in);
 }
 
-// row: of the approximator's vectors, this side's first.
+// row: of all vectors, this side's first.
 static void load_half(flux_loader *f, const char *base, bool is_txt, int row, flux_half *out)
 {
     static const char *const img_d[5] = { "attn.to_q", "attn.to_k", "attn.to_v", "attn.norm_q",
@@ -188,7 +188,9 @@ static void flux_load_load_blocks(flux_loader *f)
         net->singles[i].mod.row = 3 * i;
         load_single(f, nino_name_of("%s%d.", singles, i).s, &net->singles[i]);
     }
-    if (f->is_chroma && !f->l.st && 3 * m + 12 * n > net->final_mod.row)
+    if (!f->is_chroma)
+        net->final_mod.row = 3 * m + 12 * n;
+    else if (!f->l.st && 3 * m + 12 * n > net->final_mod.row)
         nino_load_fail(&f->l, NINO_ERR_FORMAT,
                        "its approximator gives %d vectors, %d double and %d single blocks need %d",
                        FLUX_APPROX_ROWS, n, m, 3 * m + 12 * n + 2);

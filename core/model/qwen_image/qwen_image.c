@@ -186,14 +186,15 @@ static void qwen_keep(nino_stream *s, const qwen_image *net, nino_run_times *k)
 // The same in every evaluation of a run.
 static nino_tensor *qwen_text(nino_stream *s, const qwen_image *net, const nino_forward *f)
 {
-    if (f->text && *f->text) {
+    nino_tensor **kept = nino_kept_at(s, f->text, 0, 1);
+    if (kept && *kept) {
         nino_unref(f->context);
-        return nino_ref(*f->text);
+        return nino_ref(*kept);
     }
     nino_tensor *txt =
         nino_linear_op(s, nino_rms_norm(s, f->context, &net->txt_norm), &net->txt_in);
-    if (f->text)
-        *f->text = nino_ref(txt);
+    if (kept)
+        *kept = nino_ref(txt);
     return txt;
 }
 

@@ -132,13 +132,14 @@ static nino_tensor *sd3_run_blocks(nino_stream *s, const nino_diffusion *d, cons
 // The same in every evaluation of a run.
 static nino_tensor *sd3_read_text(nino_stream *s, const sd3 *net, const nino_forward *f)
 {
-    if (f->text && *f->text) {
+    nino_tensor **kept = nino_kept_at(s, f->text, 0, 1);
+    if (kept && *kept) {
         nino_unref(f->context);
-        return nino_ref(*f->text);
+        return nino_ref(*kept);
     }
     nino_tensor *context = nino_linear_op(s, f->context, &net->context_in);
-    if (f->text)
-        *f->text = nino_ref(context);
+    if (kept)
+        *kept = nino_ref(context);
     return context;
 }
 

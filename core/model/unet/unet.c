@@ -49,10 +49,16 @@ static nino_tensor *unet_run_attn(nino_stream *s, unet_walk *walk, const unet_at
 {
     float before = 1, after = 1;
     nino_tensor *h = nino_layer_norm(s, nino_ref(x), &w->norm);
-    nino_tensor *from = context ? nino_ref(context) : nino_ref(h);
+    nino_tensor *from = context ? NULL : nino_ref(h), *k, *v;
     nino_tensor *q = nino_linear_op(s, h, &w->q);
-    nino_tensor *k = nino_linear_op(s, nino_ref(from), &w->k);
-    nino_tensor *v = nino_linear_op(s, from, &w->v);
+    if (context) { // alike in all evaluations of a run
+        const int at = 2 * walk->cross, n = 2 * walk->n_cross;
+        k = nino_kept_linear(s, walk->text, at, n, context, &w->k, NULL);
+        v = nino_kept_linear(s, walk->text, at + 1, n, context, &w->v, NULL);
+    } else {
+        k = nino_linear_op(s, nino_ref(from), &w->k);
+        v = nino_linear_op(s, from, &w->v);
+    }
     h = context ? unet_patch_cross(s, walk, q, k, v, w->heads)
                 : unet_patch_self(s, walk, q, k, v, w->heads);
     unet_patch_out(walk, context != NULL, &before, &after);
@@ -151,7 +157,11 @@ static void unet_go_on(const unet *u, unet_walk *w)
 nino_tensor *unet_forward(nino_stream *s, const nino_diffusion *d, nino_forward *f)
 {
     unet *u = d->net;
-    unet_walk w = { .pass = f->pass, .height = nino_dim(f->x, 1), .width = nino_dim(f->x, 2) };
+    unet_walk w = { .pass = f->pass,
+                    .text = f->text,
+                    .n_cross = u->n_cross,
+                    .height = nino_dim(f->x, 1),
+                    .width = nino_dim(f->x, 2) };
     nino_residuals none = { .middle = NULL }, *more = f->residuals ? f->residuals : &none;
     nino_tensor *skip[NINO_UNET_STAGES] = { NULL };
     nino_forward_check(s, d, f);

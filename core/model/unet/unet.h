@@ -78,6 +78,8 @@ typedef struct unet {
 // What patches want of one evaluation; where the walk is.
 typedef struct unet_walk {
     const nino_pass *pass; // NULL: nothing
+    nino_kept *text;       // keys and values of the text, of cross-attention i 2 i and 2 i + 1
+    int n_cross;           // of all
     nino_ip_run ip;
     int cross, transformer; // that come next, as IP-Adapters count them, as they follow each other
     int cross_up;           // the first of the way up

@@ -16,7 +16,15 @@ typedef struct wan_run {
     nino_tensor *image;    // [B,Ti,dim], NULL: the text is taken
     nino_tensor *table;
     nino_tensor *start; // the video's tokens before the first block, for VACE
+    nino_kept *kept;    // of the text and the picture, of all evaluations
 } wan_run;
+
+// What of them is kept: themselves, then keys and values of each block's two cross-attentions.
+enum { WAN_TEXT, WAN_IMAGE, WAN_CROSS, WAN_CROSS_IMAGE = 2, WAN_EACH = 4 };
+static int wan_kept(const wan *net)
+{
+    return WAN_CROSS + WAN_EACH * (net->n_blocks + net->n_follow);
+}
 
 // ---- the time step ---------------------------------------------------------------------------
 static nino_tensor *wan_run_mlp(nino_stream *s, const wan_mlp *m, nino_tensor *x)
@@ -80,8 +88,15 @@ static nino_tensor *self_attention(nino_stream *s, const wan_run *r, const wan_a
     return nino_linear_op(s, nino_attention(s, q, k, v, heads, 0), &w->o);
 }
 
-// x + what the text, and where the model takes one the picture, say about it
-static nino_tensor *cross_attention(nino_stream *s, const wan_run *r, const wan_block *b,
+// Keys (with a norm) or values of the text or picture: alike in all evaluations of a run.
+static nino_tensor *wan_of_text(nino_stream *s, const wan_run *r, int at, nino_tensor *of,
+                                const nino_linear *w, const nino_norm *norm)
+{
+    return nino_kept_linear(s, r->kept, at, wan_kept(r->net), of, w, norm);
+}
+
+// x + what the text, and where the model takes one the picture, say about it; `at` numbers what is kept.
+static nino_tensor *cross_attention(nino_stream *s, const wan_run *r, const wan_block *b, int at,
                                     nino_tensor *x)
 {
     const wan_attention *w = &b->cross;
@@ -90,40 +105,43 @@ static nino_tensor *cross_attention(nino_stream *s, const wan_run *r, const wan_
     nino_tensor *q = wan_project(s, u, &w->q, &w->norm_q);
     if (r->net->has_picture) {
         nino_tensor *image = r->image ? r->image : r->text;
-        nino_tensor *k = wan_project(s, nino_ref(image), &b->image.k, &b->image.norm_k);
-        nino_tensor *v = nino_linear_op(s, nino_ref(image), &b->image.v);
+        const int i = at + WAN_CROSS_IMAGE;
+        nino_tensor *k = wan_of_text(s, r, i, image, &b->image.k, &b->image.norm_k);
+        nino_tensor *v = wan_of_text(s, r, i + 1, image, &b->image.v, NULL);
         of_image = nino_attention(s, nino_ref(q), k, v, heads, 0);
     }
-    nino_tensor *k = wan_project(s, nino_ref(r->text), &w->k, &w->norm_k);
-    nino_tensor *v = nino_linear_op(s, nino_ref(r->text), &w->v);
+    nino_tensor *k = wan_of_text(s, r, at, r->text, &w->k, &w->norm_k);
+    nino_tensor *v = wan_of_text(s, r, at + 1, r->text, &w->v, NULL);
     nino_tensor *a = nino_attention(s, q, k, v, heads, 0);
     if (of_image)
         a = nino_add(s, a, of_image);
     return nino_linear_add(s, a, &w->o, x);
 }
 
-static nino_tensor *wan_run_block(nino_stream *s, const wan_run *r, const wan_block *b,
+// Number i of all, those behind the others among them.
+static nino_tensor *wan_run_block(nino_stream *s, const wan_run *r, const wan_block *b, int i,
                                   nino_tensor *x)
 {
     enum { SHIFT1, SCALE1, GATE1, SHIFT2, SCALE2, GATE2 };
     nino_tensor *m = add_mods(s, nino_ref(r->mods), b->modulation);
     nino_tensor *u = modulated(s, r, nino_ref(x), m, SHIFT1, SCALE1);
     x = wan_gated(s, r, x, self_attention(s, r, &b->self, u), m, GATE1);
-    x = cross_attention(s, r, b, x);
+    x = cross_attention(s, r, b, WAN_CROSS + WAN_EACH * i, x);
     u = modulated(s, r, nino_ref(x), m, SHIFT2, SCALE2);
     x = wan_gated(s, r, x, wan_run_mlp(s, &b->ffn, u), m, GATE2);
     nino_unref(m);
     return x;
 }
 
-// x + what is found in the videos to follow; their tokens c go on to the next such block.
-static nino_tensor *follow(nino_stream *s, const wan_run *r, const wan_follow *w,
-                           const nino_forward *f, nino_tensor **c, nino_tensor *x)
+// x + what is found in the videos to follow; their tokens c go on to the next such block than number i.
+static nino_tensor *follow(nino_stream *s, const wan_run *r, int at, const nino_forward *f,
+                           nino_tensor **c, nino_tensor *x)
 {
+    const wan_follow *w = &r->net->follow[at];
     for (int i = 0; i < f->n_controls; i++) {
         if (w->before.w)
             c[i] = nino_linear_add(s, c[i], &w->before, nino_ref(r->start));
-        c[i] = wan_run_block(s, r, &w->block, c[i]);
+        c[i] = wan_run_block(s, r, &w->block, r->net->n_blocks + at, c[i]);
         nino_tensor *found = nino_linear_op(s, nino_ref(c[i]), &w->after);
         if (f->control_strength[i] != 1)
             found = nino_scale(s, found, f->control_strength[i], 0);
@@ -142,9 +160,9 @@ static nino_tensor *wan_run_blocks(nino_stream *s, const wan_run *r, const nino_
         snprintf(stage, sizeof(stage), "wan.block.%d", i);
         nino_scope_begin(s, NINO_EV_STAGE, stage, 0, 0);
         if (!nino_skips(f->skip.doubles, i))
-            x = wan_run_block(s, r, &net->blocks[i], x);
+            x = wan_run_block(s, r, &net->blocks[i], i, x);
         if (net->n_follow && i % every == 0 && i / every < net->n_follow)
-            x = follow(s, r, &net->follow[i / every], f, c, x);
+            x = follow(s, r, i / every, f, c, x);
         nino_scope_end(s);
     }
     return x;
@@ -193,19 +211,39 @@ static nino_tensor *read_picture(nino_stream *s, const wan *net, nino_tensor *x)
     return nino_layer_norm(s, wan_run_mlp(s, &w->mlp, x), &w->norm_out);
 }
 
+// What `make` would make of a text or picture again.
+static nino_tensor *wan_once(nino_stream *s, const wan_run *r, int at, nino_tensor *x,
+                             nino_tensor *(*make)(nino_stream *s, const wan *net, nino_tensor *x))
+{
+    nino_tensor **kept = nino_kept_at(s, r->kept, at, wan_kept(r->net));
+    if (kept && *kept) {
+        nino_unref(x);
+        return nino_ref(*kept);
+    }
+    x = make(s, r->net, x);
+    if (kept)
+        *kept = nino_ref(x);
+    return x;
+}
+
+static nino_tensor *read_text(nino_stream *s, const wan *net, nino_tensor *x)
+{
+    return wan_run_mlp(s, &net->text, x);
+}
+
 nino_tensor *wan_forward(nino_stream *s, const nino_diffusion *d, nino_forward *f)
 {
     wan *net = d->net;
     nino_forward_check(s, d, f);
     const nino_shape shape = *nino_shape_of(f->x);
     nino_tensor *c[NINO_COND_CONTROLS] = { NULL };
-    wan_run r = { .net = net, .batch = shape.dim[0] };
+    wan_run r = { .net = net, .batch = shape.dim[0], .kept = f->text };
     r.groups = r.batch * (f->frames ? f->frames : 1);
     nino_scope_begin(s, NINO_EV_STAGE, "wan.in", 0, 0);
     nino_tensor *e = wan_run_mlp(s, &net->time, nino_dit_sinusoid(s, f->timestep, r.groups, 1, 1));
     r.mods = nino_linear_op(s, nino_act_op(s, nino_ref(e), NINO_ACT_SILU), &net->time_mods);
-    r.text = wan_run_mlp(s, &net->text, f->context);
-    r.image = read_picture(s, net, f->vision);
+    r.text = wan_once(s, &r, WAN_TEXT, f->context, read_text);
+    r.image = wan_once(s, &r, WAN_IMAGE, f->vision, read_picture);
     const wan_size size = { shape.dim[1], (shape.dim[2] + 1) / 2, (shape.dim[3] + 1) / 2 };
     r.table = nino_rope_upload(s, &net->rope, &size, sizeof(size), wan_rope_make);
     nino_tensor *x = wan_to_tokens(s, f->concat ? nino_concat(s, f->x, f->concat, 4) : f->x);

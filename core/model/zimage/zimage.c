@@ -102,14 +102,15 @@ static nino_tensor *zimage_read_text(nino_stream *s, zimage_run *r, nino_tensor 
 static nino_tensor *zimage_text(nino_stream *s, zimage_run *r, const nino_forward *f,
                                 int64_t missing, nino_tensor *table, int64_t tokens)
 {
-    if (f->text && *f->text) {
+    nino_tensor **kept = nino_kept_at(s, f->text, 0, 1);
+    if (kept && *kept) {
         nino_unref(f->context);
         nino_unref(table);
-        return nino_ref(*f->text);
+        return nino_ref(*kept);
     }
     nino_tensor *x = zimage_read_text(s, r, f->context, missing, table, tokens);
-    if (f->text)
-        *f->text = nino_ref(x);
+    if (kept)
+        *kept = nino_ref(x);
     return x;
 }
 

@@ -356,7 +356,8 @@ static nino_status plan_need(nino_guide_run *r, const nino_guide_piece *p, int n
     const int64_t rows = n * r->batch, frames = nino_guide_frames(r);
     float *t = calloc((size_t) (rows * (frames ? frames : 1)), sizeof(*t));
     nino_tensor **refs = calloc((size_t) m->n_refs + 1, sizeof(*refs));
-    nino_tensor *control[NINO_COND_CONTROLS], *text = NULL;
+    nino_tensor *control[NINO_COND_CONTROLS];
+    nino_kept text = { NULL, 0 };
     nino_run_times times = { .t = r->times.t, .n = r->times.n };
     uint8_t *negative = calloc((size_t) rows, 1); // which side a row is of costs nothing
     nino_pass pass = r->pass;
@@ -418,7 +419,7 @@ static nino_status plan_need(nino_guide_run *r, const nino_guide_piece *p, int n
     free(t);
     free(refs);
     free(negative);
-    nino_unref(text);
+    nino_kept_release(&text);
     nino_run_times_release(&times);
     nino_stream_destroy(&s);
     nino_backend_close(&plan);

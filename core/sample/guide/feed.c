@@ -135,7 +135,7 @@ static void fill_feed(nino_guide_run *r, nino_guide_feed *f, int64_t tokens, nin
 
 static void release_feed(nino_guide_feed *f)
 {
-    nino_unref(f->text);
+    nino_kept_release(&f->text);
     nino_unref(f->context);
     nino_unref(f->context_mask);
     nino_unref(f->y);

@@ -70,7 +70,7 @@ struct nino_guide_feed {
     int n;
     const nino_cond_use **use;
     nino_tensor *context, *context_mask, *y, *concat, *vision, **refs;
-    nino_tensor *text; // what the network made of the context; NULL: it was not run yet
+    nino_kept text; // what the network made of the context
     nino_tensor *control[NINO_COND_CONTROLS];
     nino_tensor *control_context;
     nino_control_hint *hints; // of the control networks, the first of a chain first

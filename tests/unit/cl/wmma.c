@@ -176,15 +176,21 @@ static void test_tile(int tile, nino_dtype type, nino_dtype weight)
         }
 }
 
-// Weights as files store them, decoded as they are loaded; each type is a program.
+// Weights as files store them, decoded as they are loaded; each type is a program. In the small tiles a work-item
+// decodes half of a step's channels of a row, in those of 128 x 128 all: as many of them as the device is busy with.
 static void test_stored(nino_dtype type, const nino_dtype *weights, int n)
 {
-    static const struct {
+    const int units = (int) test_cl_device()->info.compute_units;
+    const struct {
         int rows, c, n;
-    } shapes[] = { { 23, 256, 70 }, { 70, 512, 40 }, { 150, 256, 129 } };
-    on_cl->profile.tuning.gemm_tile = 4;
+    } shapes[] = { { 23, 256, 70 }, { 70, 512, 40 }, { 150, 256, 129 }, { 128 * units, 512, 128 } };
     for (int k = 0; k < n; k++)
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < 4; i++) {
+            nino_profile *p = &on_cl->profile;
+            p->tuning.gemm_tile = i < 3 ? 4 : 2;
+            CHECK(i < 3 ||
+                  nino_sched_tile(p, NULL, shapes[i].rows, shapes[i].n, (unsigned) units).rows ==
+                      128);
             const nino_check_case c = { .op = NINO_OP_LINEAR,
                                         .src = { { shapes[i].rows, shapes[i].c } },
                                         .n = shapes[i].n,
@@ -537,8 +543,9 @@ static void test_kept(void)
 
 static int run_type(nino_dtype type)
 {
-    static const nino_dtype f16[] = { NINO_F8_E4M3, NINO_F8_E5M2, NINO_I8,  NINO_Q8_0,
-                                      NINO_Q4_0,    NINO_Q4_1,    NINO_Q5_K };
+    static const nino_dtype f16[] = { NINO_F8_E4M3, NINO_F8_E5M2, NINO_I8,   NINO_Q8_0,
+                                      NINO_Q4_0,    NINO_Q4_1,    NINO_Q5_0, NINO_Q5_1,
+                                      NINO_Q4_K,    NINO_Q5_K,    NINO_Q6_K };
     static const nino_dtype bf16[] = { NINO_F8_E4M3, NINO_F8_E5M2, NINO_I8,
                                        NINO_Q8_0,    NINO_Q4_K,    NINO_Q6_K };
     static const nino_dtype conv[] = { NINO_F8_E4M3, NINO_F8_E5M2, NINO_I8,  NINO_Q8_0,

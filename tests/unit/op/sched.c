@@ -56,6 +56,12 @@ static void test_find(void)
                   { "AMD Radeon 8060S Graphics", false, "gfx1151" },
                   { "gfx1151", true, "pocl-cpu" }, // the kind of device wins over its name
                   { "gfx906", false, "generic-gpu" },
+                  { "gfx1100", false, "gfx1100" },
+                  { "AMD Radeon RX 7800 XT", false, "gfx1101" },
+                  { "gfx1150", false, "gfx1150" },
+                  { "gfx1200", false, "gfx1200" },
+                  { "Intel(R) Arc(TM) A770 Graphics", false, "intel-arc" },
+                  { "NVIDIA GeForce RTX 3060", false, "nvidia" },
                   { "", false, "generic-gpu" },
                   { "pthread-Intel(R) Xeon(R) Processor", true, "pocl-cpu" },
                   { "some other processor", true, "pocl-cpu" } };
