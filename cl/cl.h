@@ -90,7 +90,7 @@ typedef struct nino_cl_tiles {
 } nino_cl_tiles;
 // `weight`: as the kernel reads it.
 double nino_cl_product_bytes(const nino_op_desc *d, nino_dtype weight, const nino_cl_tiles *t);
-double nino_cl_wino_bytes(int64_t channels, int64_t columns, const nino_cl_tiles *t);
+double nino_cl_wino_bytes(const nino_wino_layout *l, const nino_cl_tiles *t);
 // Of all blocks of queries, which are read `passes` times; key_bytes: of a value of K as the kernel
 // reads it.
 double nino_cl_attention_bytes(const nino_op_desc *d, int64_t blocks, int passes, size_t key_bytes);

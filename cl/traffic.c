@@ -54,11 +54,11 @@ double nino_cl_product_bytes(const nino_op_desc *d, nino_dtype weight, const nin
     return inputs + weights + bias + rows * n * elem(d) * (d->has_residual ? 2 : 1);
 }
 
-double nino_cl_wino_bytes(int64_t channels, int64_t columns, const nino_cl_tiles *t)
+double nino_cl_wino_bytes(const nino_wino_layout *l, const nino_cl_tiles *t)
 {
-    const double v = (double) (t->rows * channels) * (double) t->across;
-    const double u = (double) (columns * channels) * (double) t->along;
-    return 36 * 4 * (v + u + (double) (t->rows * columns));
+    const double v = (double) (t->rows * l->cp) * (double) t->across;
+    const double u = (double) (l->np * l->cp) * (double) t->along;
+    return (double) l->n * 4 * (v + u + (double) (t->rows * l->np));
 }
 
 // Keys and values pass once for every block of queries.

@@ -8,7 +8,7 @@
 //
 //   X   [B][H][W][C], read as if enlarged 2x when up is 1; zero outside
 //   U   [36][Np/NR][Cp][NR], V [36][Tp][Cp + 16], M [36][Tp][Np]: f32, z = row * 6 + column of a
-//       tile, laid out for the register tile (common.cl). Cp is C up to 16, Np is N up to 64, Tp is
+//       tile (see plane_of), laid out for the register tile (common.cl). Cp is C up to 16, Np is N up to 64, Tp is
 //       the tiles of a stripe up to 12; the 16 keep rows from falling on the same cache lines.
 //   A causal 3x3x3 convolution is the sum over the `frames` it sees: their channels lie side by side
 //   in U and V, so Cp counts all of them.
@@ -24,6 +24,13 @@ typedef PASTE(T_, WT) W_t;
 #define LOADW16 PASTE(load16_, WT)
 
 #define F(x) ((float16)(x))
+
+// What is multiplied of a tile: 6 x 6. When up is 1 a tile's inputs are equal in pairs, a b b c c d
+// along rows and columns, of which row 2 of B^T makes exactly zero: nothing of index 2 is kept, 5 x 5.
+#define IS_KEPT(i, up) ((i) != 2 || !(up))
+#define PLACE(i, up) ((i) - ((up) && (i) > 2))
+#define SIDE(up) (6 - (up))
+INLINE long plane_of(int i, int j, int up) { return PLACE(i, up) * SIDE(up) + PLACE(j, up); }
 
 // o[0], o[s] .. o[5s] = G g
 INLINE void filter_transform(float16 *o, const int s, float16 g0, float16 g1, float16 g2)
@@ -41,7 +48,7 @@ INLINE void filter_transform(float16 *o, const int s, float16 g0, float16 g1, fl
 // taps: of a panel; tap0: the first one that counts. Global size: (Cp / frames / 16, Np / 64, frames).
 kernel WG1 void wino_weights(global const W_t *restrict Wp, const ulong Wp_off,
                              global float *restrict U, const ulong U_off, const int Cp,
-                             const int Np, const int taps, const int tap0)
+                             const int Np, const int taps, const int tap0, const int up)
 {
     const int c0 = get_group_id(0) * 16, j = get_group_id(1), frame = get_group_id(2);
     const int c1 = Cp / get_num_groups(2); // of a frame
@@ -57,8 +64,9 @@ kernel WG1 void wino_weights(global const W_t *restrict Wp, const ulong Wp_off,
                              LOADW16(w + (6 + x) * step));
         for (int y = 0; y < 6; y++) {
             filter_transform(o, 1, t[y * 3], t[y * 3 + 1], t[y * 3 + 2]);
-            for (int x = 0; x < 6; x++)
-                store16_f32(u + (y * 6 + x) * plane, o[x]);
+            for (int x = 0; x < 6 && IS_KEPT(y, up); x++)
+                if (IS_KEPT(x, up))
+                    store16_f32(u + plane_of(y, x, up) * plane, o[x]);
         }
     }
 }
@@ -121,8 +129,9 @@ kernel WG1 void wino_input(global const T *restrict X, const ulong X_off,
             for (int i = 0; i < 6; i++) {
                 input_transform(o, 1, t[i * 6], t[i * 6 + 1], t[i * 6 + 2], t[i * 6 + 3],
                                 t[i * 6 + 4], t[i * 6 + 5]);
-                for (int j = 0; j < 6; j++)
-                    store16_f32(v + (i * 6 + j) * plane, o[j]);
+                for (int j = 0; j < 6 && IS_KEPT(i, up); j++)
+                    if (IS_KEPT(j, up))
+                        store16_f32(v + plane_of(i, j, up) * plane, o[j]);
             }
         }
     }
@@ -137,7 +146,7 @@ kernel WG1 void wino_input(global const T *restrict X, const ulong X_off,
 DEFINE_TILE(tile_wino, global, global, global)
 
 // rows: of a work-item, a multiple of 12; nb: its panels of 64 columns. tiles: of the stripe.
-// Global size: (ceil(tiles / rows), ceil(Np / 64 / nb), 36).
+// Global size: (ceil(tiles / rows), ceil(Np / 64 / nb), planes).
 kernel WG1 void wino_gemm(global const float *V_, const ulong V_off, global const float *U,
                           const ulong U_off, global float *M, const ulong M_off, const int Cp,
                           const int Np, const int tiles, const int Tp, const int rows,
@@ -174,6 +183,12 @@ INLINE void output_transform(float16 *o, const int s, float16 m0, float16 m1, fl
     o[3 * s] = fma(F(8.0f), d34, d12) + m5;
 }
 
+// 16 channels of a product, zero where it is not kept.
+INLINE float16 product(global const float *m, long plane, int i, int j, int up)
+{
+    return IS_KEPT(i, up) && IS_KEPT(j, up) ? load16_f32(m + plane_of(i, j, up) * plane) : F(0.0f);
+}
+
 // Bias, residual, activation, store of n <= 16 channels.
 INLINE void finish(float16 v, int n, global const float *bias, global const T *R, global T *Y, int fn,
                    int has)
@@ -190,7 +205,7 @@ kernel WG1 void wino_output(global const float *restrict M, const ulong M_off,
                             global const float *restrict bias, const ulong bias_off,
                             global const T *R, const ulong R_off, global T *Y, const ulong Y_off,
                             const int N, const int OH, const int OW, const int th, const int row0,
-                            const int Tp, const int fn, const int has)
+                            const int Tp, const int up, const int fn, const int has)
 {
     const int row = row0 + get_group_id(1), b = row / th, Np = (N + 63) & ~63;
     const int y0 = (row - b * th) * 4, x0 = get_group_id(0) * 4;
@@ -201,9 +216,9 @@ kernel WG1 void wino_output(global const float *restrict M, const ulong M_off,
         float16 t[24], o[4];
         global const float *m = M + M_off + tile * Np + n;
         for (int j = 0; j < 6; j++)
-            output_transform(t + j, 6, load16_f32(m + j * plane), load16_f32(m + (6 + j) * plane),
-                             load16_f32(m + (12 + j) * plane), load16_f32(m + (18 + j) * plane),
-                             load16_f32(m + (24 + j) * plane), load16_f32(m + (30 + j) * plane));
+            output_transform(t + j, 6, product(m, plane, 0, j, up), product(m, plane, 1, j, up),
+                             product(m, plane, 2, j, up), product(m, plane, 3, j, up),
+                             product(m, plane, 4, j, up), product(m, plane, 5, j, up));
         for (int i = 0; i < ny; i++) {
             output_transform(o, 1, t[i * 6], t[i * 6 + 1], t[i * 6 + 2], t[i * 6 + 3],
                              t[i * 6 + 4], t[i * 6 + 5]);

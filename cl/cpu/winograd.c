@@ -2,7 +2,7 @@
 #include "cl/cpu/cpu.h"
 #include "core/base/size.h"
 
-// The 36 products of a stripe of tiles.
+// The products of a stripe of tiles.
 static nino_status wino_gemm(nino_cl *cl, nino_cl_what what, const char *defs,
                              const nino_wino_layout *l, const nino_block *u, const nino_block *v,
                              const nino_block *m, int64_t tiles, nino_error *err)
@@ -10,11 +10,10 @@ static nino_status wino_gemm(nino_cl *cl, nino_cl_what what, const char *defs,
     int64_t rows, nb;
     NINO_CL_OWN(tile)(cl, tiles, l->np / 64, false, &rows, &nb);
     const size_t global[] = { (size_t) nino_ceil_div(tiles, rows),
-                              (size_t) nino_ceil_div(l->np / 64, nb), 36 };
-    what.requested = nino_cl_wino_bytes(l->cp, l->np,
-                                        &(nino_cl_tiles){ .rows = tiles,
-                                                          .along = (int64_t) global[0],
-                                                          .across = (int64_t) global[1] });
+                              (size_t) nino_ceil_div(l->np / 64, nb), (size_t) l->n };
+    what.requested = nino_cl_wino_bytes(l, &(nino_cl_tiles){ .rows = tiles,
+                                                             .along = (int64_t) global[0],
+                                                             .across = (int64_t) global[1] });
     const nino_cl_arg args[] = { A_BUF(v, 4),  A_BUF(u, 4),  A_BUF(m, 4),
                                  A_INT(l->cp), A_INT(l->np), A_INT(tiles),
                                  A_INT(l->tp), A_INT(rows),  A_INT(nb) };
@@ -75,7 +74,8 @@ nino_status NINO_CL_OWN(winograd)(nino_cl *cl, const nino_op_call *c, const nino
                                     A_INT(l.cp),
                                     A_INT(l.np),
                                     A_INT(g.taps),
-                                    A_INT(g.first_tap) };
+                                    A_INT(g.first_tap),
+                                    A_INT(g.up) };
     const size_t panels[] = { (size_t) (l.cp / l.frames / 16), (size_t) l.np / 64,
                               (size_t) l.frames };
     nino_status st = nino_cl_launch(cl, "wino", "wino_weights", k.defs, &helper, 3, panels, NULL,
@@ -96,6 +96,7 @@ nino_status NINO_CL_OWN(winograd)(nino_cl *cl, const nino_op_call *c, const nino
                                     A_INT(th),
                                     A_INT(row),
                                     A_INT(l.tp),
+                                    A_INT(g.up),
                                     A_INT(d->attr.act),
                                     A_INT(nino_cl_product_has(c)) };
         if ((st = wino_input(cl, c, &g, &l, k.defs, row, global, err)) ||

@@ -123,11 +123,12 @@ double nino_sched_flops(const nino_profile *p, const nino_op_desc *d);
 //
 // Winograd F(4,3): tiles of 4x4 outputs, tw a row, th rows in all (rows of every batch item), done
 // in stripes of `rows` tile rows, about 112 tiles; tp = rows * tw up to 12, cp = C up to 16 for
-// each of the `frames` that a result frame sees (CONV2D: 1), np = N up to 64. u [36][np][cp] is
-// made from the packed panels by every call: it costs 4 weights' worth of f32 while one convolution
-// runs instead of for the life of the model. v [36][tp][cp + 16], m [36][tp][np].
+// each of the `frames` that a result frame sees (CONV2D: 1), np = N up to 64. The products of a tile
+// are 6 x 6; of maps read as if enlarged 2x one of the six is always zero: n = 36 or 25. u [n][np][cp]
+// is made from the packed panels by every call: it costs 4 weights' worth of f32 while one convolution
+// runs instead of for the life of the model. v [n][tp][cp + 16], m [n][tp][np].
 typedef struct nino_wino_layout {
-    int64_t tw, th, rows, tp, frames, cp, np;
+    int64_t tw, th, rows, tp, frames, cp, np, n;
     uint64_t u, v, m, bytes;
 } nino_wino_layout;
 nino_wino_layout nino_sched_wino(const nino_profile *p, const nino_op_desc *d);

@@ -70,6 +70,9 @@ nino_status nino_sched_find(const char *name, const char *where, const nino_sche
 
 static uint64_t align256(uint64_t n) { return (n + 255) / 256 * 256; }
 
+// What a tile's transforms have for each channel (see nino_wino_layout).
+static int64_t wino_products(const nino_op_desc *d) { return d->attr.upsample2x ? 25 : 36; }
+
 // Its products are a quarter of the arithmetic, but of columns in whole panels, and 36 numbers for each tile and
 // channel are written and read again on either side of them, as those of the weights are. With few channels that is
 // more than what they save: of the video VAE of the demo, 3 x 32 to 32, it made a run slower by a fifth.
@@ -78,9 +81,9 @@ static bool wino_gains(const nino_op_desc *d, int64_t pixels)
     const int frames = nino_op_taps(d) / 9; // also of a clip's first: how it is cut changes no bit
     const double c = (double) d->weight->c * frames, n = (double) d->weight->n,
                  np = (double) nino_pack_panels_of(d->weight->n) * 64;
-    const double direct = 2 * 9 * c * n * (double) pixels, products = direct / 4 * np / n,
-                 tiles = (double) pixels / 16;
-    const double bytes = 2 * 4 * 36 * tiles * (c + np) + 4 * (9 + 2 * 36) * c * n;
+    const double each = (double) wino_products(d), tiles = (double) pixels / 16;
+    const double direct = 2 * 9 * c * n * (double) pixels, products = 2 * each * tiles * c * np;
+    const double bytes = 2 * 4 * each * tiles * (c + np) + 4 * (9 + 2 * each) * c * n;
     return products + bytes * WINO_FLOPS_A_BYTE < direct;
 }
 
@@ -105,7 +108,7 @@ nino_conv_algo nino_sched_conv(const nino_profile *p, const nino_op_desc *d)
 // Of a call's arithmetic as the op table counts it.
 static double sched_own_part(const nino_profile *p, const nino_op_desc *d)
 {
-    return nino_sched_conv(p, d) == NINO_CONV_WINOGRAD ? 36.0 / (16 * 9) : 1;
+    return nino_sched_conv(p, d) == NINO_CONV_WINOGRAD ? (double) wino_products(d) / (16 * 9) : 1;
 }
 
 double nino_sched_flops(const nino_profile *p, const nino_op_desc *d)
@@ -120,8 +123,9 @@ nino_wino_layout nino_sched_wino(const nino_profile *p, const nino_op_desc *d)
                            .th = nino_ceil_div(d->dst.dim[1], 4) * d->dst.dim[0],
                            .frames = frames,
                            .cp = nino_pack_cp(d->weight->c) * frames,
-                           .np = nino_pack_panels_of(d->weight->n) * 64 };
-    const int64_t row_bytes = 36 * l.tw * (l.cp + l.np) * 4;
+                           .np = nino_pack_panels_of(d->weight->n) * 64,
+                           .n = wino_products(d) };
+    const int64_t row_bytes = l.n * l.tw * (l.cp + l.np) * 4;
     const int64_t most = (int64_t) (p->winograd_stripe / (uint64_t) row_bytes);
     const int64_t tiles = p->tuning.wino_tiles ? p->tuning.wino_tiles : WINO_TILES;
     int64_t rows = (tiles + l.tw / 2) / l.tw;
@@ -129,9 +133,9 @@ nino_wino_layout nino_sched_wino(const nino_profile *p, const nino_op_desc *d)
     rows = rows < 1 ? 1 : rows > l.th ? l.th : rows;
     l.rows = nino_ceil_div(l.th, nino_ceil_div(l.th, rows));
     l.tp = nino_ceil_div(l.rows * l.tw, 12) * 12;
-    l.v = align256((uint64_t) (36 * l.np * l.cp * 4));
-    l.m = l.v + align256((uint64_t) (36 * l.tp * (l.cp + 16) * 4));
-    l.bytes = l.m + align256((uint64_t) (36 * l.tp * l.np * 4));
+    l.v = align256((uint64_t) (l.n * l.np * l.cp * 4));
+    l.m = l.v + align256((uint64_t) (l.n * l.tp * (l.cp + 16) * 4));
+    l.bytes = l.m + align256((uint64_t) (l.n * l.tp * l.np * 4));
     return l;
 }
 

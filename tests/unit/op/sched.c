@@ -109,6 +109,11 @@ static void test_winograd(void)
     e = d;
     e.attr.stride = 2;
     CHECK(nino_sched_conv(&p, &e) == NINO_CONV_DIRECT);
+    e = d;
+    e.attr.upsample2x = true; // one of the six rows and columns of products is always zero
+    const nino_wino_layout up = nino_sched_wino(&p, &e);
+    CHECK(l.n == 36 && up.n == 25 && up.bytes < l.bytes);
+    CHECK(nino_sched_flops(&p, &e) / nino_ops[e.op].flops(&e) == 25.0 / 144);
     e = conv(&w, 9, 9); // too few pixels
     CHECK(nino_sched_conv(&p, &e) == NINO_CONV_DIRECT);
     w.c = 4;
