@@ -24,21 +24,31 @@ typedef struct made_model {
     const char *file, *networks;
     suite_sd m;
     nino_dtype type;
+    void (*names)(const suite_sink *out); // NULL: of m
 } made_model;
 
-// The last: 6 GiB, more than many a device has.
-static const made_model sd_full = { "sd15_random.safetensors",
-                                    "SD 1.5, full size, random weights",
-                                    { 320, 768, 12, 49408, 128 },
-                                    NINO_F16 };
-static const made_model sd_small = { "sd15_fifth_random.safetensors",
-                                     "SD 1.5 of a fifth of the width, random weights",
-                                     { 64, 128, 2, 49408, 32 },
-                                     NINO_F16 };
-static const made_model sd_wide = { "sd15_wide_random.safetensors",
-                                    "SD 1.5 of 1.3 times the width in f32, random weights",
-                                    { 416, 768, 12, 49408, 128 },
-                                    NINO_F32 };
+// The wide one: 6 GiB, more than many a device has.
+static const made_model sd_full = { .file = "sd15_random.safetensors",
+                                    .networks = "SD 1.5, full size, random weights",
+                                    .m = { 320, 768, 12, 49408, 128 },
+                                    .type = NINO_F16 };
+static const made_model sd_small = { .file = "sd15_fifth_random.safetensors",
+                                     .networks = "SD 1.5 of a fifth of the width, random weights",
+                                     .m = { 64, 128, 2, 49408, 32 },
+                                     .type = NINO_F16 };
+static const made_model sd_wide = { .file = "sd15_wide_random.safetensors",
+                                    .networks =
+                                        "SD 1.5 of 1.3 times the width in f32, random weights",
+                                    .m = { 416, 768, 12, 49408, 128 },
+                                    .type = NINO_F32 };
+static const made_model taesd = { .file = "taesd_random.safetensors",
+                                  .networks = "TAESD, full size, random weights",
+                                  .type = NINO_F16,
+                                  .names = nino_suite_taesd_names };
+static const made_model taehv = { .file = "taew2_1_random.safetensors",
+                                  .networks = "TAEHV for Wan 2.1, full size, random weights",
+                                  .type = NINO_F16,
+                                  .names = nino_suite_taehv_names };
 
 typedef struct model_writer {
     const made_model *m;
@@ -107,6 +117,14 @@ static void fill_table(float *table)
     }
 }
 
+static void give_names(const made_model *m, const suite_sink *out)
+{
+    if (m->names)
+        m->names(out);
+    else
+        nino_suite_sd_names(&m->m, out);
+}
+
 static nino_status write_model(model_writer *w, const char *dir)
 {
     const suite_sink values = { put_values, w };
@@ -119,7 +137,7 @@ static nino_status write_model(model_writer *w, const char *dir)
     if (!w->st && !(w->st = nino_file_writer_write(w->file, head, sizeof(head), w->err)))
         w->st = nino_file_writer_write(w->file, w->header.data, w->header.len, w->err);
     if (!w->st)
-        nino_suite_sd_names(&w->m->m, &values);
+        give_names(w->m, &values);
     if (!w->st)
         w->st = nino_file_writer_commit(&w->file, false, w->err);
     nino_file_writer_abort(&w->file);
@@ -134,7 +152,7 @@ static nino_status make_model(const made_model *m, const char *dir, uint64_t mos
     const suite_sink header = { put_header, &w };
     struct stat there;
     char path[4300];
-    nino_suite_sd_names(&m->m, &header);
+    give_names(m, &header);
     nino_buf_addc(&w.header, '}');
     while (w.header.len % ALIGN)
         nino_buf_addc(&w.header, ' ');
@@ -166,34 +184,46 @@ static nino_status make_model(const made_model *m, const char *dir, uint64_t mos
 static void demo_files(const suite_case *c, suite_models *out)
 {
     const bool is_clip = c->flow == SUITE_WAN;
-    *out = (suite_models){ .networks = is_clip ? "demo, Wan" : "demo, Flux", .is_flux = !is_clip };
+    *out = (suite_models){ .networks = is_clip ? "demo, Wan" : "demo, Flux", .channels = 16 };
     snprintf(out->checkpoint, sizeof(out->checkpoint), "demo_flux.safetensors");
     snprintf(out->network, sizeof(out->network), "demo_wan_fp8_scaled.safetensors");
     snprintf(out->text, sizeof(out->text), "demo_umt5.safetensors");
     snprintf(out->vae, sizeof(out->vae), "demo_wan_vae.safetensors");
 }
 
+// What a case runs that is made; NULL: the demo's.
+static const made_model *made_for(const suite_case *c)
+{
+    switch (c->flow) {
+    case SUITE_TAESD: return &taesd;
+    case SUITE_TAEHV: return &taehv;
+    case SUITE_LOAD: return c->is_full ? &sd_wide : &sd_small;
+    case SUITE_WAN: return NULL;
+    default: return c->is_full ? &sd_full : NULL;
+    }
+}
+
 nino_status nino_suite_make_models(const suite_case *c, const nino_suite_params *p, char *dir,
                                    size_t size, suite_models *out, char *why, size_t why_size,
                                    nino_error *err)
 {
-    const bool is_load = c->flow == SUITE_LOAD;
+    const made_model *m = made_for(c);
     char cache[4096];
-    if (c->flow == SUITE_WAN || (!c->is_full && !is_load)) {
+    if (!m) {
         demo_files(c, out);
         snprintf(dir, size, "%s", p->demo_models);
         return NINO_OK;
     }
-    const made_model *m = !is_load ? &sd_full : c->is_full ? &sd_wide : &sd_small;
-    *out = (suite_models){ .networks = m->networks };
-    snprintf(out->checkpoint, sizeof(out->checkpoint), "%s", m->file);
+    const bool is_vae = m->names != NULL;
+    *out = (suite_models){ .networks = m->networks, .channels = m == &taehv ? 16 : 4 };
+    snprintf(is_vae ? out->vae : out->checkpoint, sizeof(out->vae), "%s", m->file);
     if (!nino_cache_dir(p->cache_dir, cache, sizeof(cache))) {
         snprintf(why, why_size, "there is no cache folder to make its model in");
         return NINO_OK;
     }
     char below[4200];
     snprintf(dir, size, "%.3900s/bench_models", cache);
-    snprintf(below, sizeof(below), "%.4000s/checkpoints", dir);
+    snprintf(below, sizeof(below), "%.4000s/%s", dir, is_vae ? "vae" : "checkpoints");
     const nino_status st = nino_file_mkdirs(below, false, err);
     return st ? st
               : make_model(m, below, p->max_model_bytes ? p->max_model_bytes : MOST_BYTES, why,

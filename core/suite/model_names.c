@@ -1,4 +1,5 @@
-// Names and shapes of the tensors of a Stable Diffusion 1 checkpoint: UNet, CLIP-L and AutoencoderKL.
+// Names and shapes of the tensors of a Stable Diffusion 1 checkpoint, that is UNet, CLIP-L and AutoencoderKL, and of
+// the decoders of TAESD and TAEHV.
 #include "core/suite/model_names.h"
 
 #include <stdarg.h>
@@ -213,4 +214,54 @@ void nino_suite_sd_names(const suite_sd *m, const suite_sink *out)
     unet(&(const writer){ m, out, "model.diffusion_model." });
     text_encoder(&(const writer){ m, out, "cond_stage_model.transformer.text_model." });
     vae_decoder(&(const writer){ m, out, "first_stage_model." });
+}
+
+// ---- tiny decoders ---------------------------------------------------------------------------
+
+enum { TAESD_WIDTH = 64, TINY_BLOCKS = 3 };
+
+// Three convolutions: of c channels to n, and of those to n.
+static void tiny_block(const writer *w, int at, int64_t c, int64_t n)
+{
+    char b[32];
+    snprintf(b, sizeof(b), "%d.conv", at);
+    conv(w, n, c, 3, b, ".0");
+    conv(w, n, n, 3, b, ".2");
+    conv(w, n, n, 3, b, ".4");
+}
+
+static void conv_alone(const writer *w, int at, int64_t n, int64_t c, int k, const char *leaf)
+{
+    put(w, 4, (const int64_t[]){ n, c, k, k }, "%d%s.weight", at, leaf);
+}
+
+// Positions without tensors are its activations and upsamplings.
+void nino_suite_taesd_names(const suite_sink *out)
+{
+    const writer w = { .out = out, .prefix = "taesd_decoder." };
+    int at = 3;
+    conv(&w, TAESD_WIDTH, 4, 3, "1", "");
+    for (int level = 0; level < LEVELS - 1; level++, at += 2) {
+        for (int i = 0; i < TINY_BLOCKS; i++)
+            tiny_block(&w, at++, TAESD_WIDTH, TAESD_WIDTH);
+        conv_alone(&w, at + 1, TAESD_WIDTH, TAESD_WIDTH, 3, "");
+    }
+    tiny_block(&w, at, TAESD_WIDTH, TAESD_WIDTH);
+    conv(&w, 3, TAESD_WIDTH, 3, "19", "");
+}
+
+// Blocks see their own frame and the one before; three levels make 1, 2 and 2 frames of one.
+void nino_suite_taehv_names(const suite_sink *out)
+{
+    static const int64_t width[] = { 256, 128, 64, 64 }, frames[] = { 1, 2, 2 };
+    const writer w = { .out = out, .prefix = "decoder." };
+    conv(&w, width[0], 16, 3, "1", "");
+    for (int level = 0; level < LEVELS - 1; level++) {
+        const int at = 3 + 6 * level;
+        for (int i = 0; i < TINY_BLOCKS; i++)
+            tiny_block(&w, at + i, 2 * width[level], width[level]);
+        conv_alone(&w, at + 4, frames[level] * width[level], width[level], 1, ".conv");
+        conv_alone(&w, at + 5, width[level + 1], width[level], 3, "");
+    }
+    conv(&w, 3, width[LEVELS - 1], 3, "22", "");
 }

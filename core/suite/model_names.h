@@ -1,4 +1,4 @@
-// Internal to core/suite: names and shapes of Stable Diffusion checkpoints of any width.
+// Internal to core/suite: names and shapes of Stable Diffusion checkpoints of any width, and of tiny decoders.
 #pragma once
 #include <stdint.h>
 
@@ -17,3 +17,6 @@ typedef struct suite_sink {
 
 // Every tensor of a checkpoint in its original names, in a fixed order.
 void nino_suite_sd_names(const suite_sd *m, const suite_sink *out);
+// The decoders of TAESD (pictures, 4 channels) and of TAEHV for Wan 2.1 (clips, 16 channels), as published.
+void nino_suite_taesd_names(const suite_sink *out);
+void nino_suite_taehv_names(const suite_sink *out);

@@ -91,8 +91,10 @@ static void make_settings(trial *t)
 // A latent of random numbers for a decoder, other ones for each seed.
 static nino_status give_latent(trial *t, uint64_t seed, nino_error *err)
 {
-    const int h = t->c->height / 8, w = t->c->width / 8, channels = t->models.is_flux ? 16 : 4;
-    const size_t n = (size_t) t->c->batch * (size_t) h * (size_t) w * (size_t) channels;
+    const int h = t->c->height / 8, w = t->c->width / 8, channels = t->models.channels;
+    const int frames = t->c->frames ? (t->c->frames - 1) / 4 + 1 : 0; // of the latent
+    const size_t n = (size_t) (t->c->batch * (frames ? frames : 1)) * (size_t) h * (size_t) w *
+                     (size_t) channels;
     uint64_t x = seed * 0x9e3779b97f4a7c15u + 1;
     if (!t->latent && !(t->latent = calloc(n, sizeof(*t->latent))))
         return nino_fail(err, NINO_ERR_NOMEM, "suite", "out of memory");
@@ -105,16 +107,16 @@ static nino_status give_latent(trial *t, uint64_t seed, nino_error *err)
         t->latent[i] = sum * 1.7f;
     }
     const nino_raster r = { NINO_RASTER_INIT, .type = NINO_RASTER_F32,
-                            .n = t->c->batch, .height = h,
-                            .width = w,       .channels = channels,
-                            .data = t->latent };
+                            .n = t->c->batch, .frames = frames,
+                            .height = h,      .width = w,
+                            .channels = channels, .data = t->latent };
     return nino_graph_set_latent(t->g, "5", &r, err);
 }
 
 static nino_status set_seed(trial *t, uint64_t seed, nino_error *err)
 {
     char text[40];
-    if (t->c->flow == SUITE_VAE)
+    if (suite_is_decode(t->c))
         return give_latent(t, seed, err);
     snprintf(text, sizeof(text), "6.seed=%llu", (unsigned long long) seed);
     return nino_graph_set(t->g, text, err);

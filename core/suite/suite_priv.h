@@ -8,8 +8,12 @@ typedef enum suite_flow {
     SUITE_FLUX, // a checkpoint with its text encoders and VAE, Flux' latents
     SUITE_SD,   // the same, Stable Diffusion 1.5's latents
     SUITE_WAN,  // text encoder, network and VAE in files of their own; clips
-    SUITE_VAE,  // only the decoding of a latent of random numbers
-    SUITE_LOAD  // as SD within a budget below the weights' size, with a cold page cache
+    SUITE_LOAD, // as SD within a budget below the weights' size, with a cold page cache
+    // Only the decoding of a latent of random numbers, which is what the extension's own cases are: by the VAE of FLUX
+    // (quick) or SD, by TAESD, and of clips by TAEHV.
+    SUITE_VAE,
+    SUITE_TAESD,
+    SUITE_TAEHV
 } suite_flow;
 
 // Sizes in pixels and frames. Of a clip frames is 1 + 4 k: what a causal VAE makes.
@@ -22,6 +26,8 @@ typedef struct suite_case {
     double budget;                // share of the baseline's peak that may be used; 0: all
 } suite_case;
 
+static inline bool suite_is_decode(const suite_case *c) { return c->flow >= SUITE_VAE; }
+
 extern const suite_case nino_suite_cases[]; // ends with {0}
 bool nino_suite_has_word(const char *words, const char *word);
 
@@ -29,7 +35,7 @@ bool nino_suite_has_word(const char *words, const char *word);
 typedef struct suite_models {
     char checkpoint[64], network[64], text[64], vae[64];
     const char *networks; // for people
-    bool is_flux;         // latents of 16 channels
+    int channels;         // of its latents
 } suite_models;
 // Workflow of c as JSON, owned. NULL: out of memory. Its seed is 6.seed, its latent (VAE) that of node 5, its pictures
 // those of node 9.

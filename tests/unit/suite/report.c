@@ -31,7 +31,7 @@ static void test_cases(void)
         suite_models m;
         int errors = 0;
         CHECK((c->frames == 0 || c->frames % 4 == 1) && c->width % 16 == 0);
-        if (c->is_full)
+        if (c->is_full && c->flow != SUITE_TAESD && c->flow != SUITE_TAEHV) // gigabytes, or as quick
             continue;
         CHECK_OK(nino_suite_make_models(c, &p, dir, sizeof(dir), &m, why, sizeof(why), &err), err);
         CHECK(!*why);
@@ -46,18 +46,22 @@ static void test_cases(void)
         nino_graph *g = nino_graph_load(text, strlen(text), c->name, &err);
         CHECK_OK(g ? NINO_OK : err.code, err);
         static const float latent[16 * 64 * 64];
-        const nino_raster r = { NINO_RASTER_INIT, .type = NINO_RASTER_F32,
-                                .n = 1,           .height = 32,
-                                .width = 32,      .channels = 16,
+        const nino_raster r = { NINO_RASTER_INIT,
+                                .type = NINO_RASTER_F32,
+                                .n = 1,
+                                .frames = c->frames ? 2 : 0,
+                                .height = 32,
+                                .width = 32,
+                                .channels = m.channels,
                                 .data = latent };
-        if (c->flow == SUITE_VAE)
+        if (suite_is_decode(c))
             CHECK_OK(nino_graph_set_latent(g, "5", &r, &err), err);
         nino_graph_check(g, ctx, count_issue, &errors);
         CHECK(!errors);
-        if (c->flow == SUITE_LOAD) { // all its tensors are found, of the shapes that fit
+        if (!strstr(m.networks, "demo")) { // all its tensors are found, of the shapes that fit
             nino_plan plan;
             CHECK_OK(nino_graph_plan(ctx, g, "pocl-cpu", NULL, &plan, &err), err);
-            CHECK(plan.weight_bytes > (UINT64_C(32) << 20));
+            CHECK(plan.weight_bytes > (c->flow == SUITE_LOAD ? UINT64_C(32) : UINT64_C(2)) << 20);
             nino_plan_release(&plan);
         }
         nino_graph_destroy(&g);
