@@ -551,6 +551,7 @@ tiles: $(B)/bench/tiles
 # Pictures of every view over real runs, in $(B)/shots; those of README and manual are put in their places.
 shots: all tests
 	$(Q)tests/gui/shots.sh $(B)/shots
+	$(Q)mkdir -p $(B)/shots/layout && NINO_LAYOUT_SHOTS=$(CURDIR)/$(B)/shots/layout B=$(B) bash tests/gui/test_layout.sh
 	$(Q)cp $(B)/shots/doc/views/*.png data/doc/views
 	$(Q)cp $(B)/shots/doc/*.png data/desktop
 

@@ -22,10 +22,13 @@ char *nino_place(const char *folder, const char *name)
     if (g_file_test(installed, G_FILE_TEST_EXISTS))
         return installed;
     g_free(installed);
-    char *built = g_build_filename(dir, "..", "data", folder, name, NULL);
-    if (g_file_test(built, G_FILE_TEST_EXISTS))
-        return built;
-    g_free(built);
+    // Not installed: below the project, the tests' programs some folders deeper.
+    static const char *const ups[] = { "..", "../../../.." };
+    for (gsize i = 0; i < G_N_ELEMENTS(ups); i++) {
+        g_autofree char *built = g_build_filename(dir, ups[i], "data", folder, name, NULL);
+        if (g_file_test(built, G_FILE_TEST_EXISTS))
+            return g_steal_pointer(&built);
+    }
     return NULL;
 }
 

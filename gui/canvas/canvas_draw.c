@@ -153,12 +153,15 @@ static void draw_minimap(NinoCanvas *c, GtkSnapshot *s, const NinoGraphColors *c
         nino_node_view_get_box(v, &node);
         if (g_hash_table_contains(c->selected, nino_node_view_id(v)))
             color = colors->accent;
-        gtk_snapshot_append_color(
-            s, &color,
-            &GRAPHENE_RECT_INIT((float) (box.origin.x + (node.origin.x - bounds.origin.x) * scale),
-                                (float) (box.origin.y + (node.origin.y - bounds.origin.y) * scale),
-                                (float) MAX(node.size.width * scale, 1.5),
-                                (float) MAX(node.size.height * scale, 1.5)));
+        const graphene_rect_t at = GRAPHENE_RECT_INIT(
+            (float) (box.origin.x + (node.origin.x - bounds.origin.x) * scale),
+            (float) (box.origin.y + (node.origin.y - bounds.origin.y) * scale),
+            (float) MAX(node.size.width * scale, 1.5), (float) MAX(node.size.height * scale, 1.5));
+        gtk_snapshot_append_color(s, &color, &at);
+        if (MIN(at.size.width, at.size.height) > 4) // a body may be as pale as what is behind it
+            gtk_snapshot_append_border(
+                s, &GSK_ROUNDED_RECT_INIT(at.origin.x, at.origin.y, at.size.width, at.size.height),
+                (float[4]){ 1, 1, 1, 1 }, (GdkRGBA[4]){ edge, edge, edge, edge });
     }
     const CanvasPart v = nino_canvas_view_part(&c->view);
     gtk_snapshot_append_border(

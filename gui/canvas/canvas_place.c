@@ -11,6 +11,7 @@ void nino_canvas_moved(NinoCanvas *c)
 {
     gboolean shows_editors = FALSE;
     const NinoDetail detail = nino_canvas_view_detail(&c->view);
+    const double text = nino_canvas_view_text(&c->view);
     graphene_rect_t box;
     for (guint i = 0; i < c->nodes->len; i++) {
         NinoNodeView *v = g_ptr_array_index(c->nodes, i);
@@ -20,7 +21,7 @@ void nino_canvas_moved(NinoCanvas *c)
                                   nino_node_view_get_detail(v) == NINO_DETAIL_FULL;
         shows_editors |= visible && detail == NINO_DETAIL_FULL && !was_full;
         if (visible)
-            nino_node_view_set_detail(v, detail);
+            nino_node_view_set_detail(v, detail, text);
         if (gtk_widget_get_child_visible(GTK_WIDGET(v)) != visible)
             gtk_widget_set_child_visible(GTK_WIDGET(v), visible);
     }
@@ -36,8 +37,6 @@ static void zoomed(NinoCanvas *c)
     nino_canvas_moved(c);
     g_object_notify(G_OBJECT(c), "zoom");
 }
-
-#define LEGIBLE 0.6 // below, the values in nodes are too small to read
 
 static void fit_all(NinoCanvas *c, double least_zoom)
 {
@@ -98,7 +97,7 @@ void nino_canvas_first_view(NinoCanvas *c)
 {
     c->view.wants_fit = !nino_canvas_view_has_room(&c->view);
     if (!c->view.wants_fit)
-        fit_all(c, LEGIBLE);
+        fit_all(c, NINO_CANVAS_LEGIBLE);
 }
 
 void nino_canvas_fit(NinoCanvas *c)

@@ -33,9 +33,19 @@ gboolean nino_canvas_view_sees(const CanvasView *v, const graphene_rect_t *box, 
 
 NinoDetail nino_canvas_view_detail(const CanvasView *v)
 {
-    return v->zoom >= 0.5    ? NINO_DETAIL_FULL
-           : v->zoom >= 0.24 ? NINO_DETAIL_TITLE
-                             : NINO_DETAIL_BOX;
+    return v->zoom >= NINO_CANVAS_LEGIBLE - 1e-9 ? NINO_DETAIL_FULL
+           : v->zoom >= 0.24                     ? NINO_DETAIL_TITLE
+                                                 : NINO_DETAIL_BOX;
+}
+
+// In steps, so that nodes are not drawn anew at every move of the wheel.
+double nino_canvas_view_text(const CanvasView *v)
+{
+    const double wanted = NINO_NODE_TEXT * NINO_CANVAS_LEGIBLE / v->zoom;
+    double size = NINO_NODE_TEXT;
+    while (size < wanted - 1e-6)
+        size *= 1.25;
+    return size;
 }
 
 gboolean nino_canvas_view_has_room(const CanvasView *v)

@@ -4,6 +4,7 @@
 
 #define NINO_CANVAS_MIN_ZOOM 0.05
 #define NINO_CANVAS_MAX_ZOOM 4.0
+#define NINO_CANVAS_LEGIBLE 0.7 // from here on the text in nodes has 9 px
 
 typedef struct CanvasView {
     double width, height; // of the screen's part that it has; 0: not yet
@@ -27,6 +28,8 @@ graphene_rect_t nino_canvas_view_on_screen(const CanvasView *v, const graphene_r
 gboolean nino_canvas_view_sees(const CanvasView *v, const graphene_rect_t *box, double margin);
 // How much of a node is worth drawing at this zoom.
 NinoDetail nino_canvas_view_detail(const CanvasView *v);
+double
+nino_canvas_view_text(const CanvasView *v); // how large text in nodes is to be, to be legible
 gboolean nino_canvas_view_has_room(const CanvasView *v); // large enough to fit something into
 
 // ---- changing it: who shows the workflow calls nino_canvas_moved() after

@@ -232,11 +232,10 @@ static void show_span(Details *d, int32_t at)
     char *plain = NULL;
     pango_parse_markup(path->str, -1, 0, NULL, &plain, NULL, NULL);
     const gboolean is_counted = s->arg1 && (s->kind == NINO_EV_STEP || s->kind == NINO_EV_TILE);
-    g_autofree char *title =
-        is_counted
-            ? g_strdup_printf("%s %u/%u", nino_run_name(d->run, s->name), s->arg0 + 1, s->arg1)
-        : s->kind == NINO_EV_JOB ? g_path_get_basename(nino_run_name(d->run, s->name))
-                                 : g_strdup(nino_run_name(d->run, s->name));
+    const char *name = nino_run_title(d->run, nino_run_name(d->run, s->name));
+    g_autofree char *title = is_counted ? g_strdup_printf("%s %u/%u", name, s->arg0 + 1, s->arg1)
+                             : s->kind == NINO_EV_JOB ? g_path_get_basename(name)
+                                                      : g_strdup(name);
     set_title(d, title, plain ? plain : "");
     g_free(plain);
     add_fact(d, _("Kind"), s->kind < G_N_ELEMENTS(kinds) && s->kind ? _(kinds[s->kind]) : "");
@@ -250,7 +249,8 @@ static void show_span(Details *d, int32_t at)
         g_autofree char *text =
             up->kind == NINO_EV_JOB
                 ? g_strdup_printf(_("%s of the job"), share)
-                : g_strdup_printf(_("%s of %s"), share, nino_run_name(d->run, up->name));
+                : g_strdup_printf(_("%s of %s"), share,
+                                  nino_run_title(d->run, nino_run_name(d->run, up->name)));
         add_fact(d, _("Share"), text);
     }
     add_work(d, s->begin_ns, end);

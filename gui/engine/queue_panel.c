@@ -401,6 +401,7 @@ static GtkWidget *toolbar(NinoQueuePanel *p)
     GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_S);
     gtk_widget_add_css_class(bar, "bar");
     p->pause = gtk_toggle_button_new_with_label(_("Pause"));
+    gtk_button_set_has_frame(GTK_BUTTON(p->pause), FALSE);
     gtk_actionable_set_action_name(GTK_ACTIONABLE(p->pause), "win.pause");
     gtk_widget_set_tooltip_text(p->pause,
                                 _("The running job stops after its kernel; no other one starts"));
@@ -411,8 +412,11 @@ static GtkWidget *toolbar(NinoQueuePanel *p)
     GtkWidget *label = gtk_label_new(_("Repeat"));
     GtkWidget *space = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
     gtk_widget_set_hexpand(space, TRUE);
-    GtkWidget *clear = gtk_button_new_with_label(_("Clear finished"));
+    GtkWidget *clear = gtk_button_new_from_icon_name("edit-clear-all-symbolic");
+    gtk_button_set_has_frame(GTK_BUTTON(clear), FALSE);
     gtk_widget_set_tooltip_text(clear, _("Forget the jobs that have ended; their files stay"));
+    gtk_accessible_update_property(GTK_ACCESSIBLE(clear), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   _("Clear finished"), -1);
     g_signal_connect(clear, "clicked", G_CALLBACK(on_clear), p);
     GtkWidget *all[] = { p->pause, label, times, space, clear };
     for (size_t i = 0; i < G_N_ELEMENTS(all); i++)

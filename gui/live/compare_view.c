@@ -179,7 +179,6 @@ __attribute__((unused)) static const char *const ends[] = { N_("done"), N_("canc
 static void compare_view_say_all(NinoCompareView *v, const char *text)
 {
     gtk_label_set_text(GTK_LABEL(v->label), text);
-    gtk_widget_set_tooltip_text(v->label, text); // for where there is no room
 }
 
 static void compare_view_refresh(NinoCompareView *v)
@@ -512,7 +511,7 @@ static void nino_compare_view_init(NinoCompareView *v)
     gtk_widget_set_margin_end(bar, NINO_SPACE_S);
     v->label = gtk_label_new(NULL);
     gtk_label_set_xalign(GTK_LABEL(v->label), 0);
-    gtk_label_set_ellipsize(GTK_LABEL(v->label), PANGO_ELLIPSIZE_END);
+    gtk_label_set_wrap(GTK_LABEL(v->label), TRUE);
     gtk_widget_set_hexpand(v->label, TRUE);
     gtk_box_append(GTK_BOX(bar), v->label);
     v->together = gtk_toggle_button_new_with_label(_("From the start"));

@@ -28,7 +28,7 @@ static const char *kind_name(uint8_t kind)
 
 static void add_name(NinoRun *run, const nino_span *s, GString *text)
 {
-    describe_add_escaped(text, nino_run_name(run, s->name));
+    describe_add_escaped(text, nino_run_title(run, nino_run_name(run, s->name)));
     if (s->arg1 && (s->kind == NINO_EV_STEP || s->kind == NINO_EV_TILE))
         g_string_append_printf(text, " %u/%u", s->arg0 + 1, s->arg1);
 }

@@ -159,6 +159,11 @@ static size_t colour_of(const Flame *f, const nino_flame *n)
     return nino_plot_family(n->family < k ? names[n->family] : NULL);
 }
 
+static const char *flame_name(const Flame *f, int32_t i)
+{
+    return nino_run_title(f->run, nino_run_name(f->run, f->node[i].name));
+}
+
 static void flame_draw_legend(NinoPlot *p, const gboolean *seen)
 {
     float x = 6;
@@ -190,8 +195,8 @@ static void flame_draw(NinoArea *area, NinoPlot *p, gpointer user)
             continue;
         char ns[40], text[128];
         nino_format_ns(ns, sizeof(ns), (double) f->node[i].ns);
-        g_snprintf(text, sizeof(text), "%s  %s  %.0f %%", nino_run_name(f->run, f->node[i].name),
-                   ns, 100 * (double) f->node[i].ns / (double) f->total);
+        g_snprintf(text, sizeof(text), "%s  %s  %.0f %%", flame_name(f, (int32_t) i), ns,
+                   100 * (double) f->node[i].ns / (double) f->total);
         nino_plot_text(p, b.x + 4, b.y + floorf((b.h - nino_plot_text_height(p)) / 2), b.w - 8,
                        NINO_PLOT_LEFT, &ink, text);
     }
@@ -215,13 +220,12 @@ static void flame_describe(Flame *f, int32_t i, GString *text)
 {
     const nino_flame *n = &f->node[i];
     char ns[40];
-    g_autofree char *name = g_markup_escape_text(nino_run_name(f->run, n->name), -1);
+    g_autofree char *name = g_markup_escape_text(flame_name(f, i), -1);
     nino_format_ns(ns, sizeof(ns), (double) n->ns);
     g_string_append_printf(text, _("<b>%s</b>\n%s, %llu times\n%.1f %% of the range"), name, ns,
                            (unsigned long long) n->calls, 100 * (double) n->ns / (double) f->total);
     if (n->parent >= 0) {
-        g_autofree char *up =
-            g_markup_escape_text(nino_run_name(f->run, f->node[n->parent].name), -1);
+        g_autofree char *up = g_markup_escape_text(flame_name(f, n->parent), -1);
         g_string_append_printf(text, _("\n%.1f %% of %s"),
                                100 * (double) n->ns / (double) f->node[n->parent].ns, up);
     }

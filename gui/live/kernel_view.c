@@ -287,7 +287,7 @@ static GtkWidget *new_kernel_view(NinoRun *run)
 
 const NinoViewType nino_view_kernel = {
     .id = "kernel",
-    .title = N_("Kernel"),
+    .title = N_("One kernel"),
     .help = N_("One kernel by itself: peers, bound, source, machine code, replay"),
     .create = new_kernel_view,
 };

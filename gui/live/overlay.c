@@ -260,7 +260,7 @@ static void draw_part(const Overlay *o, NinoPlot *p, const NinoPlotBox *b, const
     if (e->number)
         g_snprintf(text, sizeof(text), "%u", e->number);
     else
-        g_strlcpy(text, name, sizeof(text));
+        g_strlcpy(text, nino_run_title(o->run, name), sizeof(text));
     const GdkRGBA ink = nino_plot_ink(&c);
     if (x1 - x0 > 26)
         nino_plot_text(p, x0 + 4, y + floorf((BAR - nino_plot_text_height(p)) / 2), x1 - x0 - 8,

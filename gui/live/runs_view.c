@@ -9,7 +9,7 @@
 #include <math.h>
 
 typedef struct Runs {
-    GtkWidget *box, *list, *search, *trend, *hint, *open, *compare, *remove, *name, *note;
+    GtkWidget *box, *list, *search, *bar, *trend, *hint, *open, *compare, *name, *note;
     guint64 shown; // of which rows: a sum of what they say
 } Runs;
 
@@ -123,10 +123,10 @@ static void on_runs_selected(Runs *r)
     guint n = 0;
     gtk_list_box_selected_foreach(GTK_LIST_BOX(r->list), count_selected, &n);
     gtk_widget_set_sensitive(r->open, n == 1);
-    gtk_widget_set_sensitive(r->name, n == 1);
     gtk_widget_set_sensitive(r->compare, n == 2 || n == 1);
-    gtk_widget_set_sensitive(r->remove, n > 0);
-    gtk_widget_set_sensitive(r->note, n == 1);
+    gtk_widget_set_visible(r->name, n == 1);
+    gtk_widget_set_visible(r->note, n == 1);
+    gtk_widget_set_visible(r->bar, n > 0);
     g_autofree char *found = found_text(r);
     gtk_label_set_text(GTK_LABEL(r->hint),
                        n == 2   ? _("Compare shows the newer one over the older one")
@@ -331,7 +331,7 @@ static GtkWidget *runs_entry(Runs *r, const char *what, const char *help, int mo
 static GtkWidget *make_foot(Runs *r)
 {
     GtkWidget *foot = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_S);
-    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_XS);
+    GtkWidget *bar = r->bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_XS);
     gtk_widget_add_css_class(foot, "strip");
     r->hint = gtk_label_new("");
     gtk_label_set_wrap(GTK_LABEL(r->hint), TRUE);
@@ -347,10 +347,8 @@ static GtkWidget *make_foot(Runs *r)
                     _("Of two chosen runs (Ctrl+click) the newer one with the older one; of one: "
                       "what is shown with it"),
                     on_runs_compare);
-    r->remove =
-        runs_button(r, bar, _("Delete"), _("Deletes the chosen runs' traces"), on_runs_remove);
+    runs_button(r, bar, _("Delete"), _("Deletes the chosen runs' traces"), on_runs_remove);
     gtk_widget_add_css_class(bar, "linked");
-    gtk_box_set_homogeneous(GTK_BOX(bar), FALSE);
     r->trend = gtk_label_new("");
     gtk_label_set_wrap(GTK_LABEL(r->trend), TRUE);
     gtk_label_set_xalign(GTK_LABEL(r->trend), 0);
@@ -406,6 +404,8 @@ static GtkWidget *new_runs_view(NinoRun *run)
     gtk_label_set_wrap(GTK_LABEL(none), TRUE);
     gtk_widget_add_css_class(none, "dim-label");
     gtk_widget_set_margin_top(none, NINO_SPACE_XL);
+    gtk_widget_set_margin_start(none, NINO_SPACE_S);
+    gtk_widget_set_margin_end(none, NINO_SPACE_S);
     gtk_list_box_set_placeholder(GTK_LIST_BOX(r->list), none);
     GtkWidget *scroll = gtk_scrolled_window_new();
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), r->list);

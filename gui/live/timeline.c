@@ -11,8 +11,9 @@
 static void timeline_plot_box(NinoArea *area, float width, float height, NinoPlotBox *box,
                               gpointer user)
 {
-    (void) area, (void) user;
-    *box = (NinoPlotBox){ GUTTER, 0, MAX(width - GUTTER - 8, 1), height };
+    (void) area;
+    const float left = (float) ((const Timeline *) user)->gutter;
+    *box = (NinoPlotBox){ left, 0, MAX(width - left - 8, 1), height };
 }
 
 // ---- drawing -----------------------------------------------------------------------------------
@@ -355,6 +356,7 @@ static GtkWidget *new_timeline(NinoRun *run)
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     Timeline *t = g_new0(Timeline, 1);
     t->run = run;
+    t->gutter = GUTTER;
     t->area = nino_area_new(run, &type, t, NULL);
     t->ruler = nino_area_new(run, &ruler, t, NULL);
     gtk_widget_set_vexpand(t->ruler, FALSE);

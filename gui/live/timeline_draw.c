@@ -77,7 +77,7 @@ static void draw_scopes(NinoPlot *p, Timeline *t, const View *v, const Row *r, f
             nino_plot_bar(p, x0, y, x1 - x0 - 1, r->h, &c);
             char text[96];
             if (!e->arg1 || (e->kind != NINO_EV_STEP && e->kind != NINO_EV_TILE))
-                g_strlcpy(text, name, sizeof(text));
+                g_strlcpy(text, nino_run_title(t->run, name), sizeof(text));
             else if (x1 - x0 > 72)
                 g_snprintf(text, sizeof(text), "%s %u", name, e->arg0 + 1);
             else
@@ -342,8 +342,8 @@ static void draw_row(NinoArea *area, NinoPlot *p, Timeline *t, const View *v, co
         const GdkRGBA c = nino_plot_alpha(&p->fg, 0.08f);
         nino_plot_bar(p, 0, y, p->width, r->h, &c);
     }
-    nino_plot_text(p, 6, y + floorf((r->h - line) / 2), GUTTER - 12, NINO_PLOT_LEFT, &p->dim,
-                   r->label);
+    nino_plot_text(p, 6, y + floorf((r->h - line) / 2), (float) t->gutter - 12, NINO_PLOT_LEFT,
+                   &p->dim, r->label);
     switch (r->kind) {
     case ROW_SCOPES: draw_scopes(p, t, v, r, y); break;
     case ROW_HOST:
@@ -380,7 +380,7 @@ void nino_timeline_draw_legend(NinoPlot *p, Timeline *t, float y)
     const GdkRGBA q = nino_plot_alpha(&p->fg, 0.28f), s = nino_plot_alpha(&p->fg, 0.62f);
     const float room =
         nino_plot_text_width(p, _("queued")) + nino_plot_text_width(p, _("submitted")) + 2 * 30;
-    float x = GUTTER;
+    float x = (float) t->gutter;
     for (size_t f = 0; f < n && x < p->width - room - 60; f++)
         x = nino_plot_legend(p, x, y, nino_plot_colour(nino_plot_family(names[f])), names[f]);
     x = nino_plot_legend(p, x, y, &q, _("queued"));

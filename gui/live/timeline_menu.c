@@ -44,7 +44,7 @@ gboolean nino_timeline_menu(NinoArea *area, double *x, double *y, GMenu *more, g
     }
     t->menu_row = r ? (int) (r - t->row) : t->n_rows;
     const gboolean is_bar =
-        r && *x >= GUTTER && nino_timeline_pick(area, *x, *y, 1, t) &&
+        r && *x >= t->gutter && nino_timeline_pick(area, *x, *y, 1, t) &&
         (nino_run_picked(t->run) == NINO_PICK_SPAN || nino_run_picked(t->run) == NINO_PICK_SLICE);
     if (r)
         of_row(t, r, more);

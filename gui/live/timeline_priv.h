@@ -5,7 +5,8 @@
 #include "plot/view.h"
 
 enum {
-    GUTTER = 104,
+    GUTTER = 104, // for labels of rows, at least
+    MOST_GUTTER = 168,
     RULER = 40, // legend and times
     ROW = 19,
     QUEUE = 44,
@@ -37,6 +38,8 @@ typedef struct Timeline {
     int n_rows;
     int focus_row; // for the keyboard
     float height, pinned_height;
+    int gutter;          // as wide as the labels that there are
+    guint labels;        // which those were
     GHashTable *flags;   // of row and track: key -> RowFlag
     char *find;          // in lower case; NULL: nothing
     GHashTable *matches; // name -> whether it has it

@@ -119,7 +119,8 @@ gboolean nino_timeline_matches(Timeline *t, uint32_t name)
         return TRUE;
     if (g_hash_table_lookup_extended(t->matches, GUINT_TO_POINTER(name), NULL, &known))
         return GPOINTER_TO_INT(known);
-    g_autofree char *text = g_utf8_casefold(nino_run_name(t->run, name), -1);
+    g_autofree char *text =
+        g_utf8_casefold(nino_run_title(t->run, nino_run_name(t->run, name)), -1);
     const gboolean has = strstr(text, t->find) != NULL;
     g_hash_table_insert(t->matches, GUINT_TO_POINTER(name), GINT_TO_POINTER(has));
     return has;
@@ -314,6 +315,24 @@ static void place_rows(Timeline *t)
     }
 }
 
+static void measure_labels(Timeline *t)
+{
+    guint labels = 0;
+    for (int i = 0; i < t->n_rows; i++)
+        labels = labels * 31 + g_str_hash(t->row[i].label);
+    if (labels == t->labels)
+        return;
+    t->labels = labels;
+    t->gutter = GUTTER;
+    for (int i = 0; i < t->n_rows; i++) {
+        int width = 0;
+        g_autoptr(PangoLayout) text = gtk_widget_create_pango_layout(t->area, t->row[i].label);
+        pango_layout_get_pixel_size(text, &width, NULL);
+        t->gutter = CLAMP(width + 14, t->gutter, MOST_GUTTER);
+    }
+    gtk_widget_queue_draw(t->ruler); // its axis begins there, too
+}
+
 void nino_timeline_lay_out(Timeline *t)
 {
     nino_track_info info[64];
@@ -325,6 +344,7 @@ void nino_timeline_lay_out(Timeline *t)
         add_track(t, &info[i]);
     t->focus_row = CLAMP(t->focus_row, 0, MAX(t->n_rows - 1, 0));
     place_rows(t);
+    measure_labels(t);
 }
 
 float nino_timeline_row_y(const Timeline *t, const Row *r)

@@ -8,12 +8,12 @@
 #define NINO_TYPE_NODE_VIEW (nino_node_view_get_type())
 G_DECLARE_FINAL_TYPE(NinoNodeView, nino_node_view, NINO, NODE_VIEW, GtkWidget)
 
-enum { NINO_NODE_TITLE = 30, NINO_NODE_SLOT = 20, NINO_NODE_ROW = 24 };
+enum { NINO_NODE_TITLE = 30, NINO_NODE_SLOT = 20, NINO_NODE_ROW = 24, NINO_NODE_TEXT = 13 };
 
 // How much of a node is drawn.
 typedef enum NinoDetail {
     NINO_DETAIL_FULL,
-    NINO_DETAIL_TITLE, // no values, no slot names
+    NINO_DETAIL_TITLE, // large, and the values in one line; no slot names
     NINO_DETAIL_BOX,   // no text
 } NinoDetail;
 
@@ -44,7 +44,8 @@ int nino_node_view_input_at(NinoNodeView *v, double x, double y);
 int nino_node_view_output_at(NinoNodeView *v, double x, double y);
 gboolean nino_node_view_is_resize_corner(NinoNodeView *v, double x, double y);
 
-void nino_node_view_set_detail(NinoNodeView *v, NinoDetail detail);
+// text: the size of the title where only that is shown, so that it can be read from there.
+void nino_node_view_set_detail(NinoNodeView *v, NinoDetail detail, double text);
 NinoDetail nino_node_view_get_detail(const NinoNodeView *v);
 void nino_node_view_set_selected(NinoNodeView *v, gboolean selected);
 void nino_node_view_set_mark(NinoNodeView *v, const NinoNodeMark *mark); // NULL: none

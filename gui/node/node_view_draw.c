@@ -323,21 +323,47 @@ static void node_view_draw_draw_picture(const NinoNodeView *v, const Pen *p)
                             (float) (tw * scale), (float) (th * scale)));
 }
 
-// In the place of editors that are too small to read.
-static void draw_stubs(const NinoNodeView *v, const Pen *p)
+// "7 · 10 · euler", in one line; NULL: there are none. g_free().
+static char *values_of(const NinoNodeView *v)
 {
-    double x, width;
-    GdkRGBA c = p->c.dim;
-    c.alpha = 0.16f;
-    nino_node_view_label_area(v, &x, &width);
-    for (guint i = 0; i < v->rows->len; i++) {
-        const Row *r = ROWS(v, i);
-        gtk_snapshot_append_color(
-            p->s, &c,
-            &GRAPHENE_RECT_INIT(r->is_text ? 10 : (float) x, (float) r->y + 2,
-                                r->is_text ? (float) v->width - 20 : (float) width,
-                                (float) MAX(r->height - 4, 2)));
+    enum { MOST = 80 };
+    const nino_doc_node *n = v->rows->len ? v->host->find(v->user, v->id) : NULL;
+    g_autoptr(GString) s = g_string_new(NULL);
+    for (int i = 0; n && i < n->n_widgets && s->len < MOST; i++) {
+        if (!n->widgets[i].is_linked && *n->widgets[i].text)
+            g_string_append_printf(s, "%s%s", s->len ? " · " : "", n->widgets[i].text);
     }
+    return s->len ? g_strdelimit(g_utf8_substring(s->str, 0, MIN(g_utf8_strlen(s->str, -1), MOST)),
+                                 "\n\t", ' ')
+                  : NULL;
+}
+
+// What can be read from afar: the title over the whole box, and below it the values where there is room.
+static void draw_far(const NinoNodeView *v, const Pen *p)
+{
+    enum { PAD = 6 };
+    int h = 0;
+    g_autofree char *values = v->is_collapsed ? NULL : values_of(v);
+    g_autoptr(PangoLayout) l = pango_layout_copy(p->layout);
+    PangoFontDescription *font = pango_font_description_new();
+    pango_font_description_set_absolute_size(font, v->text * PANGO_SCALE);
+    pango_layout_set_font_description(l, font);
+    pango_font_description_free(font);
+    pango_layout_set_width(l, (int) (MAX(v->width - 2 * PAD, 1) * PANGO_SCALE));
+    pango_layout_set_wrap(l, PANGO_WRAP_WORD_CHAR);
+    pango_layout_set_height(l, (int) (MAX(v->height - 2 * PAD, 1) * PANGO_SCALE));
+    pango_layout_set_text(l, v->title, -1);
+    pango_layout_get_pixel_size(l, NULL, &h);
+    gtk_snapshot_save(p->s);
+    gtk_snapshot_translate(p->s, &GRAPHENE_POINT_INIT(PAD, PAD));
+    gtk_snapshot_append_layout(p->s, l, &p->c.text);
+    pango_layout_set_height(l, -1); // one line
+    pango_layout_set_text(l, values ? values : "", -1);
+    gtk_snapshot_translate(p->s, &GRAPHENE_POINT_INIT(0, (float) h));
+    pango_layout_get_pixel_size(l, NULL, &h);
+    if (values && v->height - 2 * PAD > 2 * h && !v->made && !v->loaded)
+        gtk_snapshot_append_layout(p->s, l, &p->c.dim);
+    gtk_snapshot_restore(p->s);
 }
 
 static void draw_error(const NinoNodeView *v, Pen *p)
@@ -360,17 +386,20 @@ void nino_node_view_snapshot(GtkWidget *w, GtkSnapshot *s)
     } else {
         p.layout = gtk_widget_create_pango_layout(w, NULL);
         pango_layout_set_ellipsize(p.layout, PANGO_ELLIPSIZE_END);
-        v->detail == NINO_DETAIL_FULL ? draw_box(v, &p) : draw_plain_box(v, &p);
-        draw_title(v, &p);
-        if (!v->is_collapsed && v->detail == NINO_DETAIL_FULL)
+        const gboolean is_near = v->detail == NINO_DETAIL_FULL;
+        is_near ? draw_box(v, &p) : draw_plain_box(v, &p);
+        if (is_near)
+            draw_title(v, &p);
+        if (!v->is_collapsed && is_near)
             draw_labels(v, &p);
-        else if (!v->is_collapsed)
-            draw_stubs(v, &p);
-        if (!v->is_collapsed && v->detail == NINO_DETAIL_FULL)
+        if (!v->is_collapsed && is_near)
             draw_dots(v, &p);
         if (!v->is_collapsed)
             node_view_draw_draw_picture(v, &p);
-        draw_error(v, &p);
+        if (is_near)
+            draw_error(v, &p);
+        else if (v->kind != NINO_DOC_REROUTE)
+            draw_far(v, &p);
         g_object_unref(p.layout);
     }
     for (guint i = 0; i < v->rows->len && v->detail == NINO_DETAIL_FULL && !v->is_collapsed; i++)

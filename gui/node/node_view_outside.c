@@ -86,11 +86,12 @@ gboolean nino_node_view_is_resize_corner(NinoNodeView *v, double x, double y)
            x > v->width - 14 && y > v->height - 14;
 }
 
-void nino_node_view_set_detail(NinoNodeView *v, NinoDetail detail)
+void nino_node_view_set_detail(NinoNodeView *v, NinoDetail detail, double text)
 {
-    if (detail == v->detail)
+    if (detail == v->detail && (detail != NINO_DETAIL_TITLE || text == v->text))
         return;
     v->detail = detail;
+    v->text = text;
     for (guint i = 0; i < v->rows->len; i++)
         if (ROWS(v, i)->editor)
             gtk_widget_set_child_visible(ROWS(v, i)->editor,

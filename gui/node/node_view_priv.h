@@ -25,6 +25,7 @@ struct _NinoNodeView {
     double x, y, width, height, min_height; // of the whole view
     gboolean is_collapsed, is_pinned, is_selected, has_editors;
     NinoDetail detail;
+    double text;              // of the title from afar
     GArray *inputs, *outputs; // Slot
     GArray *rows;             // Row
     NinoNodeMark mark;

@@ -57,9 +57,9 @@ void nino_graph_colors(GtkWidget *w, NinoGraphColors *out)
 // Rows of 20 in nodes: that is what workflow files are laid out for.
 static const char css[] =
     "ninocanvas:focus-visible { outline: none; }\n"
-    "ninonode { font-size: $font-small; }\n"
+    "ninonode { font-size: $font-body; }\n"
     "ninonode entry, ninonode spinbutton, ninonode button, ninonode spinbutton > text {\n"
-    "  min-height: 18px; padding-top: 0; padding-bottom: 0; font-size: $font-small; font-weight: "
+    "  min-height: 18px; padding-top: 0; padding-bottom: 0; font-size: $font-body; font-weight: "
     "normal;\n"
     "  box-shadow: none; }\n"
     "ninonode entry, ninonode spinbutton { border-radius: $radius; padding-left: $space-s;\n"
@@ -73,8 +73,8 @@ static const char css[] =
     "ninonode button.browse { border-radius: $radius; padding: 0 $space-hair; min-width: 0; }\n"
     "ninonode button.browse image { -gtk-icon-size: 11px; }\n"
     "ninonode button.choice image { -gtk-icon-size: 10px; opacity: .7; }\n"
-    "ninonode textview, ninonode textview > text { font-size: $font-small; }\n"
-    "ninonode label.note { font-size: $font-small; padding: $space-xs $space-s; }\n"
+    "ninonode textview, ninonode textview > text { font-size: $font-body; }\n"
+    "ninonode label.note { font-size: $font-body; padding: $space-xs $space-s; }\n"
     "ninonode scrolledwindow { border-radius: $radius; }\n"
     "ninonode checkbutton { min-height: 18px; padding: 0; }\n"
     "ninonode checkbutton check { min-width: 12px; min-height: 12px; -gtk-icon-size: 12px; }\n"

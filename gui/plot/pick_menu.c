@@ -49,7 +49,7 @@ static const char *pick_name(NinoRun *run)
                           : at >= 0 ? nino_history_spans(nino_run_history(run), &n)[at].name
                           : nino_run_picked(run) == NINO_PICK_KERNEL ? nino_run_kernel(run)
                                                                      : 0;
-    return nino_run_name(run, name);
+    return nino_run_title(run, nino_run_name(run, name));
 }
 
 static gboolean is_pick_kernel(NinoRun *run)

@@ -24,6 +24,7 @@ struct _NinoRun {
     uint32_t scope;   // that is picked
     nino_event slice; // the same
     char *device;
+    GHashTable *titles; // nino_run_title()
     nino_ceilings ceilings;
     gboolean has_ceilings;
     char peak_of[32];
@@ -192,6 +193,7 @@ gboolean nino_run_load(NinoRun *run, const char *path, GError **error)
         return FALSE;
     }
     run_model_forget(run);
+    nino_run_set_titles(run, NULL);
     nino_history_destroy(&run->history);
     run->history = h;
     g_signal_emit(run, signals[CLEARED], 0);
@@ -202,6 +204,25 @@ gboolean nino_run_load(NinoRun *run, const char *path, GError **error)
 nino_history *nino_run_history(NinoRun *run) { return run->history; }
 
 const char *nino_run_name(NinoRun *run, uint32_t id) { return nino_history_name(run->history, id); }
+
+void nino_run_set_titles(NinoRun *run, GHashTable *titles)
+{
+    g_clear_pointer(&run->titles, g_hash_table_unref);
+    run->titles = titles;
+}
+
+const char *nino_run_title(NinoRun *run, const char *name)
+{
+    const char *title = run->titles ? g_hash_table_lookup(run->titles, name) : NULL;
+    if (title || !run->titles || !g_ascii_isdigit(*name))
+        return title ? title : name;
+    const char *more = g_strrstr(name, " ("); // "(cached)"
+    g_autofree char *plain = more ? g_strndup(name, (gsize) (more - name)) : NULL;
+    title = plain ? g_hash_table_lookup(run->titles, plain) : NULL;
+    char *whole = title ? g_strconcat(title, more, NULL) : g_strdup(name);
+    g_hash_table_insert(run->titles, g_strdup(name), whole);
+    return whole;
+}
 
 void nino_run_set_live(NinoRun *run, gboolean live)
 {
@@ -425,6 +446,7 @@ static void run_model_finalize(GObject *o)
     nino_stats_destroy(&run->range_stats);
     nino_history_destroy(&run->history);
     g_free(run->device);
+    g_clear_pointer(&run->titles, g_hash_table_unref);
     G_OBJECT_CLASS(nino_run_parent_class)->finalize(o);
 }
 

@@ -219,6 +219,7 @@ static void on_job_begin(NinoWindow *w, const nino_event *ev)
     w->run->job_id = j ? j->id : 0;
     NinoTab *tab = nino_window_job_tab(w, j);
     w->run->tab_uid = g_strdup(tab ? nino_tab_uid(tab) : NULL);
+    nino_window_tell_titles(w, tab);
     if (tab) {
         nino_tab_mark_reset(tab, TRUE);
         nino_window_tell_advice(w, tab);

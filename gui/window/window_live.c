@@ -40,6 +40,32 @@ void nino_window_tell_advice(NinoWindow *w, NinoTab *tab)
     }
 }
 
+// What the canvas calls the nodes of the workflow that runs, by what records call them; NULL: none is known.
+static GHashTable *titles_of(NinoTab *tab)
+{
+    nino_graph *graph = tab ? nino_tab_graph(tab) : NULL;
+    const gsize n = graph ? nino_graph_nodes(graph, NULL, 0) : 0;
+    if (!n)
+        return NULL;
+    g_autofree nino_graph_node *nodes = g_new0(nino_graph_node, n);
+    GHashTable *titles = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    nino_graph_nodes(graph, nodes, n);
+    for (gsize i = 0; i < n; i++) {
+        const nino_graph_node *k = &nodes[i];
+        const char *title = k->title && *k->title ? k->title
+                            : k->def              ? k->def->title
+                                                  : k->class_type;
+        g_hash_table_insert(titles, g_strdup_printf("%.60s %.80s", k->id, k->class_type),
+                            g_strdup_printf("%s %s", k->id, title));
+    }
+    return titles;
+}
+
+void nino_window_tell_titles(NinoWindow *w, NinoTab *tab)
+{
+    nino_run_set_titles(w->records, titles_of(tab));
+}
+
 // ---- runs that are kept -------------------------------------------------------------------------
 
 enum { KEEP_MS = 500 };

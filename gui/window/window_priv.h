@@ -43,6 +43,7 @@ struct _NinoWindow {
     GtkWidget *view;  // the one that was chosen last: what is exported
     GtkWidget *find;  // what the timeline is searched for
     GtkMenuButton *views_button;
+    gboolean details_wait;      // for something to be chosen
     gboolean has_details_width; // the remembered one was given to its pane
     GtkWidget *suite;           // the window of the benchmark suite; NULL: not opened yet
 
@@ -157,6 +158,7 @@ void nino_window_live_init(NinoWindow *w);
 void nino_window_keep_run(NinoWindow *w);       // now, if one waits for it
 void nino_window_keep_run_later(NinoWindow *w); // when the last records of its kernels have come
 void nino_window_tell_advice(NinoWindow *w, NinoTab *tab); // the workflow that runs now
+void nino_window_tell_titles(NinoWindow *w, NinoTab *tab); // the same; NULL: it is not open
 
 // ---- window_ended.c ------------------------------------------------------------------------------
 // In the message bar and on the node that it names; jump: scrolls there.

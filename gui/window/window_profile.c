@@ -30,8 +30,16 @@ void nino_window_show_runs(NinoWindow *w, gboolean on)
 
 void nino_window_show_details(NinoWindow *w, gboolean on)
 {
+    w->details_wait = FALSE;
     gtk_widget_set_visible(w->details_box, on);
     nino_window_set_state_bool(w, "profile-details", on);
+}
+
+// Until then the pane would be empty.
+static void on_profile_pick(NinoWindow *w)
+{
+    if (w->details_wait && nino_run_picked(w->records) != NINO_PICK_NOTHING)
+        nino_window_show_details(w, TRUE);
 }
 
 // "kernel", or one of its pages: "kernel/source".
@@ -309,18 +317,21 @@ void nino_window_profile_restore(NinoWindow *w)
     gtk_paned_set_position(w->runs_pane, (int) nino_state_number("profile-runs", RUNS_WIDTH));
     g_signal_connect(w->details_pane, "map", G_CALLBACK(on_details_map), w);
     nino_window_show_runs(w, nino_state_number("profile-runs-shown", 1) > 0);
-    nino_window_show_details(w, nino_state_number("profile-details-shown", 1) > 0);
+    nino_window_show_details(w, FALSE);
+    w->details_wait = nino_state_number("profile-details-shown", 1) > 0;
+    g_signal_connect_object(w->records, "pick", G_CALLBACK(on_profile_pick), w, G_CONNECT_SWAPPED);
 }
 
 void nino_window_profile_remember(NinoWindow *w)
 {
     nino_state_set_number("timeline", gtk_paned_get_position(w->rows));
     nino_state_set_number("profile-runs", gtk_paned_get_position(w->runs_pane));
-    if (w->has_details_width)
+    if (w->has_details_width && gtk_widget_get_visible(w->details_box))
         nino_state_set_number("profile-details", gtk_widget_get_width(GTK_WIDGET(w->details_pane)) -
                                                      gtk_paned_get_position(w->details_pane));
     nino_state_set_number("profile-runs-shown", gtk_widget_get_visible(w->runs_box));
-    nino_state_set_number("profile-details-shown", gtk_widget_get_visible(w->details_box));
+    nino_state_set_number("profile-details-shown",
+                          w->details_wait || gtk_widget_get_visible(w->details_box));
 }
 
 void nino_window_profile_init(NinoWindow *w)
@@ -332,7 +343,7 @@ void nino_window_profile_init(NinoWindow *w)
         { .name = "find-bar", .activate = action_find },
         { .name = "find-in-timeline", .activate = action_find, .parameter_type = "s" },
         { .name = "profile-runs", .activate = action_toggle, .state = "true" },
-        { .name = "profile-details", .activate = action_toggle, .state = "true" },
+        { .name = "profile-details", .activate = action_toggle, .state = "false" },
     };
     g_action_map_add_action_entries(G_ACTION_MAP(w), actions, G_N_ELEMENTS(actions), w);
     add_views(w);

@@ -39,6 +39,7 @@ void nino_window_run_update(NinoWindow *w)
     nino_window_set_enabled(w, "run-again", nino_window_can_run_again(w) || can_run);
     nino_window_set_enabled(w, "measure-again", nino_window_can_run_again(w) || can_run);
     nino_window_set_enabled(w, "cancel", nino_engine_running(w->engine) != NULL);
+    gtk_widget_set_visible(GTK_WIDGET(w->progress), nino_engine_running(w->engine) != NULL);
     nino_window_set_enabled(w, "pause", s == NINO_ENGINE_READY);
     nino_window_set_enabled(w, "trim", s == NINO_ENGINE_READY);
     nino_window_set_enabled(w, "detach", nino_engine_is_attached(w->engine));

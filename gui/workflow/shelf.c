@@ -37,11 +37,19 @@ static const char *group_of(const Shelf *s, const NinoSearchItem *item)
 
 // ---- order --------------------------------------------------------------------------------------
 
-// Categories of extensions begin with a capital: they come behind those of ComfyUI itself, and those of
-// what is tried out ("_for_testing") behind all.
+// What is needed most comes first: behind it ComfyUI's "advanced", then categories of extensions, which begin with
+// a capital, and behind all what is tried out ("_for_testing").
+static int group_rank(const char *group)
+{
+    return *group == '_'                         ? 3
+           : g_ascii_isupper(*group)             ? 2
+           : g_str_has_prefix(group, "advanced") ? 1
+                                                 : 0;
+}
+
 static int compare_groups(const char *a, const char *b)
 {
-    const int later = g_ascii_isupper(*a) + 2 * (*a == '_') - g_ascii_isupper(*b) - 2 * (*b == '_');
+    const int later = group_rank(a) - group_rank(b);
     return later ? later : g_utf8_collate(a, b);
 }
 

@@ -1,14 +1,20 @@
 #!/bin/bash
-# The app speaks the language that is asked for, and every catalogue fits the texts of data/po/ninodes.pot.
+# The app speaks the language that is asked for; data/po/ninodes.pot has the texts that are in its sources, and every catalogue
+# has all of them.
 . "$(dirname "$0")/lib.sh"
 for po in "$root"/data/po/*.po; do
     command -v msgcmp >/dev/null || break
     msgfmt --check --check-format -o /dev/null "$po" || die "$po is not sound"
-    # Says nothing when both have the same texts; ones without a translation are shown in English.
-    stale=$(msgcmp --use-untranslated "$po" "$root/data/po/ninodes.pot" 2>&1) || true
+    stale=$(msgcmp "$po" "$root/data/po/ninodes.pot" 2>&1) || true # says nothing when both have the same texts
     [ -z "$stale" ] || die "$po differs from ninodes.pot, make pot: $stale"
     [ -s "$B/locale/$(basename "$po" .po)/LC_MESSAGES/ninodes.mo" ] || die "$po was not compiled"
 done
+if command -v xgettext >/dev/null; then
+    mkdir "$work/po"
+    make -s -C "$root" pot po_DIR="$work/po"
+    diff -q <(grep '^msgid\|^"' "$work/po/ninodes.pot") <(grep '^msgid\|^"' "$root/data/po/ninodes.pot") >/dev/null ||
+        die "data/po/ninodes.pot has not all texts, make pot"
+fi
 
 help_has() { "$B/ninodes-studio" --help 2>>"$SHOTS/help.log" | grep -q "$1"; }
 help_has 'Model folder; repeatable' || die "without a language it is not English"

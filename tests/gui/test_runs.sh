@@ -60,7 +60,7 @@ shot menu
 xdotool key Escape
 ATCLICK_SECONDS=10 at 'menu item' 'Compare the two' gone || die "Escape leaves the menu of the runs"
 pointer image 'Two runs over each other' 1 # its node is chosen everywhere
-at label '*VAEDecode' wait && at label node wait || die "the details do not tell of the node"
+at label '*VAE*Decode' wait && at label node wait || die "the details do not tell of the node"
 
 # found in the timeline: the call, its peers, its wait, what it was compiled to
 xdotool key ctrl+f; sleep 0.2
@@ -104,7 +104,7 @@ win_do view tiles
 xdotool mousemove 640 300
 palette
 xdotool type --delay 15 'only [the]'; xdotool key Return
-at tab Kernel wait || die "no tab"
+at tab 'One kernel' wait || die "no tab"
 until_ok 10 at 'text*' 'Source' wait || die "the saved view does not show the kernel"
 shot restored
 actions /window/1 Activate forget-view "[<'only [the] queue'>]" '{}' >/dev/null

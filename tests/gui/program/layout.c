@@ -1,7 +1,8 @@
 // Nothing is clipped and nothing too small: every label of the window in both perspectives, all drawers, some sizes,
 // light, dark and high contrast. A label has the room that its text wants, or ends in dots and tells the rest as a tooltip.
 // The workflow names a model that is not there, so that problems are listed, too. GDK_SCALE=2: as on a large screen.
-// Views are looked at with a run in them. usage: layout WORKFLOW TRACE [LOCALE_DIR LANGUAGE]
+// Views are looked at with a run in them. With a folder in NINO_LAYOUT_SHOTS, what was looked at lies there as pictures.
+// usage: layout WORKFLOW TRACE [LOCALE_DIR LANGUAGE]
 #include <gtk/gtk.h>
 #include <libintl.h>
 #include <math.h>
@@ -106,6 +107,29 @@ static void walk(GtkWidget *w)
         walk(k);
 }
 
+// For people to look at: the window as it is drawn, in the dots of its screen.
+static void keep_picture(GtkWidget *window, const char *what, const char *theme)
+{
+    const char *dir = g_getenv("NINO_LAYOUT_SHOTS");
+    if (!dir)
+        return;
+    const int w = gtk_widget_get_width(window), h = gtk_widget_get_height(window),
+              scale = gtk_widget_get_scale_factor(window);
+    g_autoptr(GdkPaintable) picture = gtk_widget_paintable_new(window);
+    GtkSnapshot *snapshot = gtk_snapshot_new();
+    gtk_snapshot_scale(snapshot, (float) scale, (float) scale);
+    gdk_paintable_snapshot(picture, snapshot, w, h);
+    g_autoptr(GskRenderNode) node = gtk_snapshot_free_to_node(snapshot);
+    if (!node)
+        return; // not drawn yet
+    g_autoptr(GdkTexture) t = gsk_renderer_render_texture(
+        gtk_native_get_renderer(GTK_NATIVE(window)), node,
+        &GRAPHENE_RECT_INIT(0, 0, (float) (w * scale), (float) (h * scale)));
+    g_autofree char *path = g_strdup_printf("%s/%dx%d-%s-%s-%s.png", dir, w * scale, h * scale,
+                                            theme, g_getenv("LANGUAGE") ?: "C", what);
+    CHECK(gdk_texture_save_to_png(t, path));
+}
+
 static void look(GtkWidget *window, const char *what, int width, int height, const char *theme)
 {
     g_snprintf(where, sizeof(where), "%s, %d x %d, %s", what, width, height, theme);
@@ -113,6 +137,7 @@ static void look(GtkWidget *window, const char *what, int width, int height, con
     for (int i = 0; i < 100 && has_unplaced(window); i++)
         spin_loop(20);
     walk(window);
+    keep_picture(window, what, theme);
 }
 
 // No part of the window is wider than the window: a panel that does not fit pushes the others out.
@@ -123,6 +148,15 @@ static void check_size(GtkWidget *window, int width, int height)
         n_bad++;
         printf("  %s: the window takes %d x %d\n", where, has_w, has_h);
     }
+}
+
+// The next bar of that name is chosen: its details open.
+static void choose_bar(GtkWidget *w, const char *name)
+{
+    if (GTK_IS_SEARCH_ENTRY(w) && !strcmp(gtk_editable_get_text(GTK_EDITABLE(w)), name))
+        g_signal_emit_by_name(w, "activate");
+    for (GtkWidget *k = gtk_widget_get_first_child(w); k; k = gtk_widget_get_next_sibling(k))
+        choose_bar(k, name);
 }
 
 static void look_at_all(GtkWidget *window, int width, int height, const char *theme)
@@ -148,6 +182,13 @@ static void look_at_all(GtkWidget *window, int width, int height, const char *th
         gtk_widget_activate_action(window, "win.view", "s", views[i]);
         look(window, views[i], width, height, theme);
     }
+    gtk_widget_activate_action(window, "win.view", "s", "kernels");
+    gtk_widget_activate_action(window, "win.find-in-timeline", "s", "conv3x3_f16");
+    spin_loop(250); // the entry waits for more to be typed
+    choose_bar(window, "conv3x3_f16");
+    look(window, "details", width, height, theme);
+    gtk_widget_activate_action(window, "win.find-in-timeline", "s", "");
+    gtk_widget_activate_action(window, "win.profile-details", NULL); // closes it
     check_size(window, width, height);
 }
 

@@ -90,6 +90,32 @@ static void test_details(NinoRun *run, const char *dir)
     gtk_window_destroy(GTK_WINDOW(window));
 }
 
+// Nodes have the titles of the canvas in all that people see, and are found by them.
+static void test_titles(NinoRun *run)
+{
+    GtkWidget *view, *window = show(run, "timeline", &view), *own = gtk_window_new(),
+                     *details = nino_details_new(run);
+    gtk_window_set_child(GTK_WINDOW(own), details);
+    gtk_window_present(GTK_WINDOW(own));
+    CHECK_STR(nino_run_title(run, "3 KSampler"), "3 KSampler");
+    GHashTable *titles = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    g_hash_table_insert(titles, g_strdup("3 KSampler"), g_strdup("3 First pass"));
+    nino_run_set_titles(run, titles);
+    CHECK_STR(nino_run_title(run, "3 KSampler (cached)"), "3 First pass (cached)");
+    CHECK_STR(nino_run_title(run, "8 VAEDecode"), "8 VAEDecode");
+    CHECK_STR(nino_run_title(run, "gemm_f16"), "gemm_f16");
+    CHECK(nino_timeline_find(view, "first pass") == 1);
+    CHECK(nino_timeline_find_next(view));
+    WAIT_FOR(has_label(details, "3 First pass"));
+    nino_run_pick_span(run, span_named(run, "step", 2)); // the way to it
+    WAIT_FOR(has_label(details, "3 First pass"));
+    nino_timeline_find(view, "");
+    nino_run_set_titles(run, NULL);
+    nino_run_select(run, 0, 0);
+    gtk_window_destroy(GTK_WINDOW(own));
+    gtk_window_destroy(GTK_WINDOW(window));
+}
+
 // ---- rows --------------------------------------------------------------------------------------
 
 static void test_rows(NinoRun *run, const char *dir)
@@ -215,6 +241,7 @@ int main(int argc, char **argv)
     }
     g_autoptr(NinoRun) run = make();
     test_details(run, argv[1]);
+    test_titles(run);
     test_rows(run, argv[1]);
     test_saved(run);
     test_roofline(run);
