@@ -1,6 +1,7 @@
 // Jobs through the HTTP interface, with a worker on a thread of this process: prompts that are refused
-// and why, prompts that run, what clients are told, queue and history.
+// and why, prompts that wait and run, what clients are told, queue and history.
 #include "core/base/file.h"
+#include "core/serve/serve_priv.h"
 #include "tests/test.h"
 
 #include <ninodes/serve.h>
@@ -169,6 +170,106 @@ static void check_jobs(void)
     ended("p-3");
 }
 
+static void lacks(const char *text, const char *what)
+{
+    if (strstr(text, what))
+        fprintf(stderr, "%s is in\n%s\n", what, text);
+    CHECK(!strstr(text, what));
+}
+
+// What waits in a paused queue: listed, in its order; taken out by name, and by nothing else.
+static void check_waiting(void)
+{
+    serve_tell_worker(s, NINO_CONTROL_PAUSE, 0);
+    says(prompt("{" GOOD ",'prompt_id':'w-1'}", 200), "w-1");
+    says(prompt("{" GOOD ",'prompt_id':'w-2','number':-0.5}", 200), "w-2");
+    says(prompt("{" GOOD ",'prompt_id':'w-3'}", 200), "w-3");
+    const char *queue = ask("GET /queue", NULL, 200);
+    says(queue, "\"queue_running\":[]");
+    const char *first = strstr(queue, "\"w-1\""), *front = strstr(queue, "\"w-2\"");
+    CHECK(first && front && strstr(queue, "\"w-3\""));
+    says(ask("GET /prompt", NULL, 200), "\"queue_remaining\":3");
+    says(ask("GET /jobs?status=pending", NULL, 200), "\"w-3\"");
+    // none of these concerns a job that waits
+    ask("POST /interrupt", "{\"prompt_id\":\"w-1\"}", 200);
+    ask("POST /history", "{\"delete\":[\"w-1\",\"w-2\",\"w-3\"]}", 200);
+    ask("POST /queue", "{\"delete\":[\"p-1\",\"none\",{}]}", 200);
+    ask("POST /free", "{\"unload_models\":false,\"free_memory\":true}", 200);
+    says(ask("GET /prompt", NULL, 200), "\"queue_remaining\":3");
+    says(ask("GET /history", NULL, 200), "\"p-1\"");
+    ask("POST /queue", "{\"delete\":[\"w-2\"]}", 200);
+    while (strstr(ask("GET /queue", NULL, 200), "\"w-2\""))
+        step();
+    says(ask("GET /prompt", NULL, 200), "\"queue_remaining\":2");
+    ask("POST /queue", "{\"clear\":true}", 200);
+    while (!strstr(ask("GET /prompt", NULL, 200), "\"queue_remaining\":0"))
+        step();
+    says(ask("GET /history", NULL, 200), "\"p-1\"");
+    serve_tell_worker(s, NINO_CONTROL_RESUME, 0);
+}
+
+static nino_serve_call *begin(const char *body)
+{
+    char *json = test_quoted(body);
+    const nino_http_request r = { NINO_HTTP_REQUEST_INIT, .method = "POST",
+                                  .target = "/prompt",    .host = "localhost",
+                                  .body = json,           .body_bytes = strlen(json) };
+    nino_serve_call *c = nino_serve_ask(s, &r, NULL);
+    CHECK(c);
+    free(json);
+    return c;
+}
+
+// Who asks and hangs up has its job done all the same; its name is taken from the first moment.
+static void check_gone(void)
+{
+    nino_serve_call *c = begin("{" GOOD ",'prompt_id':'g-1'}");
+    nino_serve_call *again = begin("{" GOOD ",'prompt_id':'g-1'}");
+    CHECK(!nino_serve_answered(c));
+    CHECK(nino_serve_answered(again) && nino_serve_answered(again)->status == 400);
+    nino_serve_drop(&again);
+    nino_serve_drop(&c);
+    says(ended("g-1"), "\"status_str\":\"success\"");
+    nino_serve_drop(&c);
+    nino_serve_drop(NULL);
+}
+
+// A job that runs is ended by its name; the one behind it is not.
+static void check_interrupt(void)
+{
+    enum { BLURS = 100 };
+    nino_buf b = { 0 };
+    *heard = 0;
+    nino_buf_adds(&b,
+                  "{'prompt':{'1':{'class_type':'EmptyImage','inputs':{'width':192,'height':192,"
+                  "'batch_size':1,'color':0}}");
+    for (int i = 0; i < BLURS; i++) // a second or more: it is seen while it runs
+        nino_buf_addf(&b,
+                      ",'%d':{'class_type':'ImageBlur','inputs':{'image':['%d',0],'blur_radius':31,"
+                      "'sigma':9.0}}",
+                      i + 3, i ? i + 2 : 1);
+    nino_buf_addf(&b,
+                  ",'2':{'class_type':'SaveImage','inputs':{'images':['%d',0],'filename_prefix':"
+                  "'x'}}},'prompt_id':'i-1','client_id':'c1'}",
+                  BLURS + 2);
+    CHECK(!b.failed);
+    says(prompt(b.data, 200), "i-1");
+    nino_buf_release(&b);
+    says(prompt("{" GOOD ",'prompt_id':'i-2'}", 200), "i-2");
+    const char *running = "\"queue_running\":[[";
+    while (!strstr(ask("GET /queue", NULL, 200), running))
+        step();
+    ask("POST /queue", "{\"delete\":[\"i-1\"]}", 200); // it waits no more
+    ask("POST /interrupt", "{\"prompt_id\":\"i-2\"}", 200);
+    says(ask("GET /queue", NULL, 200), running);
+    ask("POST /interrupt", "{\"prompt_id\":\"i-1\"}", 200);
+    says(ended("i-1"), "execution_interrupted");
+    says(ended("i-2"), "\"status_str\":\"success\"");
+    says(heard, "execution_interrupted");
+    says(ask("GET /jobs?status=cancelled", NULL, 200), "\"i-1\"");
+    lacks(ask("GET /jobs?status=cancelled", NULL, 200), "\"i-2\"");
+}
+
 static void check_lists(void)
 {
     do
@@ -228,6 +329,9 @@ int main(void)
     CHECK_OK(nino_serve_attach(s, nino_worker_socket(w), &err), err);
     check_refused();
     check_jobs();
+    check_waiting();
+    check_gone();
+    check_interrupt();
     check_lists();
     nino_serve_leave(&client);
     nino_serve_destroy(&s);
