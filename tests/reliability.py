@@ -15,6 +15,7 @@ import sys
 
 # What there is to be, in order: program of the figure, beginning of what it counts, target. "" of a program: any.
 PROGRAMME = [
+    ("parsers", "inputs that parsers were given", "none crashes, hangs or leaks"),
     ("device", "OpenCL calls that fail in whole workflows", "none wrong"),
     ("programs", "OpenCL calls that fail in programs", "none wrong"),
     ("programs", "OpenCL calls that do not return", "ended or replaced within 2 s"),
@@ -28,6 +29,7 @@ PROGRAMME = [
     ("programs", "deaths of a worker", "its queue is done by the next one"),
     ("same_bits", "runs with the bits of the first", "all"),
     ("same_bits", "schedules against each other", "NMSE < 1e-6"),
+    ("plan_runs", "memory of runs within budgets", "never more than 1 % above"),
     ("soak", "mixed jobs in one process", "flat"),
     ("soak", "cancels", "p99 <= 250 ms"),
     ("limits", "languages, clocks", "the same bits or one line"),
@@ -45,6 +47,13 @@ def read(folder):
         program = os.path.basename(path)[:-4]
         with open(path, encoding="utf-8") as f:
             rows += [[program, *line.rstrip("\n").split("\t")] for line in f if line.count("\t") == 3]
+    parsers = [r for r in rows if r[1] == "inputs of a parser"]
+    if parsers:
+        inputs, short = (sum(int(r[3].split(" and ")[i]) for r in parsers) for i in range(2))
+        rows = [r for r in rows if r not in parsers] + [
+            ["parsers", "inputs that parsers were given", parsers[0][2],
+             "%d of %d parsers, %d more short of memory" % (inputs, len({r[0] for r in parsers}), short),
+             "yes" if all(r[4] == "yes" for r in parsers) else "no"]]
     return rows
 
 

@@ -87,7 +87,7 @@ static bool read_fd(int fd, char **data, size_t *len)
     return *data && !nino_file_pread(fd, *data, *len, 0, "picture", NULL);
 }
 
-// Whether it is a picture that may be decoded here; fills its pixels as RGBA.
+// The pixels of a picture that may be decoded here, as RGBA, and what it is otherwise. NULL: it may not.
 static uint8_t *decode(const char *data, size_t len, int *width, int *height, bool *has_alpha,
                        nino_image *head)
 {
@@ -111,7 +111,7 @@ static uint8_t *decode(const char *data, size_t len, int *width, int *height, bo
     *width = i.width;
     *height = i.height;
     *has_alpha = i.channels % 2 == 0;
-    if (head)
+    if (head && out)
         *head = i;
     else
         nino_image_release(&i);

@@ -269,7 +269,7 @@ void serve_images_done(nino_serve_call *c, const serve_record *r)
     nino_buf_clear(&c->body);
     nino_buf_addf(&c->body, "{\"created\":%lld,\"data\":[", (long long) (serve_ms() / 1e3));
     for (const serve_shown *p = r->shown; p && n < MAX_PICTURES; p = p->next)
-        if (!p->is_text && !strcmp(p->kind, "images") && p->name && p->subfolder)
+        if (!p->is_text && p->name && p->subfolder && !strncmp(serve_type_of(p->name), "image/", 6))
             n += add_picture(c, p);
     nino_buf_adds(&c->body, "]}");
     if (n)

@@ -175,6 +175,9 @@ static nino_status open_folders(nino_serve *s, nino_error *err)
         if (!(s->params.user_dir = nino_arena_strdup(s->arena, user)))
             return nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
     }
+    if (strlen(s->params.user_dir) > SERVE_MAX_USER_DIR)
+        return nino_fail(err, NINO_ERR_ARG, "user", "the folder's name is longer than %d bytes",
+                         SERVE_MAX_USER_DIR);
     if (!s->options.input_dir)
         s->options.input_dir = "input";
     if (!s->options.output_dir)

@@ -10,6 +10,7 @@
 enum {
     MAX_ID = 128,                  // bytes of a prompt's or client's id
     MAX_HISTORY_BYTES = 256 << 20, // of workflows and messages that are kept
+    SERVE_MAX_USER_DIR = 2048,     // bytes of the name of the folder with what a user keeps
 };
 
 // ---- jobs (record.c) ---------------------------------------------------------------------------

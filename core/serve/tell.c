@@ -601,14 +601,25 @@ static bool is_told(const nino_event *ev)
     }
 }
 
-// The job that an event begins. NULL: the queue does not name it yet.
-static serve_record *beginning(const nino_serve *s, const nino_event *ev)
+// Whether it is the event's job, of those that came by HTTP: only they have names of their own.
+static bool is_named(const nino_serve *s, const serve_record *r, const nino_event *ev)
 {
-    for (serve_record *r = s->records; r; r = r->next)
+    const char *name = nino_attach_name(s->attach, ev->name);
+    return !strncmp(name, "prompt ", 7) && !strcmp(name + 7, r->prompt_id);
+}
+
+// The job that an event begins. NULL: the queue does not name it yet, or (*is_gone) no more: one
+// that began later is there.
+static serve_record *beginning(const nino_serve *s, const nino_event *ev, bool *is_gone)
+{
+    *is_gone = false;
+    for (serve_record *r = s->records; r; r = r->next) {
         if (r->scope == ev->id && !r->is_seen)
             return r;
+        *is_gone |= r->scope > ev->id;
+    }
     for (serve_record *r = s->records; r; r = r->next)
-        if (r->state == NINO_QUEUE_RUNNING && !r->scope && !r->is_seen)
+        if (r->state == NINO_QUEUE_RUNNING && !r->scope && !r->is_seen && is_named(s, r, ev))
             return r;
     return NULL;
 }
@@ -628,8 +639,9 @@ void serve_take_events(nino_serve *s, const nino_event *ev, size_t n)
     for (; i < s->n_held; i++) {
         const nino_event *e = &s->held[i];
         if (e->kind == NINO_EV_JOB) {
-            serve_record *r = beginning(s, e);
-            if (!r && s->n_held < MAX_HELD)
+            bool is_gone;
+            serve_record *r = beginning(s, e, &is_gone);
+            if (!r && !is_gone && s->n_held < MAX_HELD)
                 break; // until the next word of the queue
             s->telling = r;
         }

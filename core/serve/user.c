@@ -14,7 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_SETTINGS = 4 << 20, MAX_PATH = 2048 };
+// Of a name, and of a path below the user's folder.
+enum { MAX_SETTINGS = 4 << 20, MAX_NAME = 2048, MAX_PATH = SERVE_MAX_USER_DIR + MAX_NAME + 16 };
 #define SETTINGS_FILE "settings.json"
 #define FILES_DIR "files" // below the user's folder
 
@@ -30,10 +31,10 @@ __asm__(".pushsection .rodata\n"
 
 // ---- files of the user -------------------------------------------------------------------------
 
-static bool files_dir(const nino_serve *s, char *out, size_t size)
+// The folder of the user's files, or what is below it; *below: checked.
+static void files_path(const nino_serve *s, char out[MAX_PATH], const char *below)
 {
-    const int n = snprintf(out, size, "%s/" FILES_DIR, s->params.user_dir);
-    return n > 0 && (size_t) n < size;
+    snprintf(out, MAX_PATH, "%s/" FILES_DIR "%s%s", s->params.user_dir, *below ? "/" : "", below);
 }
 
 static bool has_flag(const nino_serve_call *c, const char *key)
@@ -45,7 +46,7 @@ static bool has_flag(const nino_serve_call *c, const char *key)
 // The time and size of a file, as the frontend lists it; of its name alone otherwise.
 static void add_file(nino_buf *b, const char *dir, const char *name, bool is_full)
 {
-    char path[MAX_PATH + 1200];
+    char path[MAX_PATH + MAX_NAME];
     struct stat sb;
     snprintf(path, sizeof(path), "%s/%s", dir, name);
     if (!is_full || stat(path, &sb)) {
@@ -63,13 +64,12 @@ static void add_file(nino_buf *b, const char *dir, const char *name, bool is_ful
 
 static void list_files(nino_serve_call *c, const char *below)
 {
-    char dir[MAX_PATH + 600];
-    if (!files_dir(c->s, dir, sizeof(dir)) || (*below && nino_file_check_name(below, NULL))) {
+    char dir[MAX_PATH];
+    if (nino_file_check_name(below, NULL)) {
         serve_fail(c, 400, "invalid_request", "dir names no folder of the user");
         return;
     }
-    const size_t n = strlen(dir);
-    snprintf(dir + n, sizeof(dir) - n, "%s%s", *below ? "/" : "", below);
+    files_path(c->s, dir, below);
     // every page lists these two at its start, before there is anything in them
     const bool is_usual = !strcmp(below, "workflows") || !strcmp(below, "subgraphs");
     if (access(dir, R_OK) && !is_usual) {
@@ -114,7 +114,7 @@ static bool file_path(nino_serve_call *c, const char *rest, size_t len, char *ou
 
 void serve_get_userdata(nino_serve_call *c, const char *rest)
 {
-    char name[MAX_PATH], dir[MAX_PATH + 600];
+    char name[MAX_NAME], dir[MAX_PATH];
     int fd;
     if (!*rest) {
         if (serve_query(c->query, "dir", name, sizeof(name)) && *name)
@@ -125,7 +125,8 @@ void serve_get_userdata(nino_serve_call *c, const char *rest)
     }
     if (!file_path(c, rest, strlen(rest), name, sizeof(name)))
         return;
-    if (files_dir(c->s, dir, sizeof(dir)) && !nino_file_open_below(dir, name, &fd, NULL))
+    files_path(c->s, dir, "");
+    if (!nino_file_open_below(dir, name, &fd, NULL))
         serve_reply_fd(c, fd, name);
     else if (strcmp(name, "user.css") != 0 || !serve_page_part(c, "/user.css"))
         serve_fail(c, 404, "not_found", "there is no such file");
@@ -133,20 +134,19 @@ void serve_get_userdata(nino_serve_call *c, const char *rest)
 
 void serve_userdata_v2(nino_serve_call *c, const char *rest)
 {
-    char dir[MAX_PATH + 600], below[MAX_PATH] = "";
+    char dir[MAX_PATH], below[MAX_NAME] = "";
     (void) rest;
     serve_query(c->query, "path", below, sizeof(below));
-    if (!files_dir(c->s, dir, sizeof(dir)) || (*below && nino_file_check_name(below, NULL))) {
+    if (*below && nino_file_check_name(below, NULL)) {
         serve_fail(c, 400, "invalid_request", "path names no folder of the user");
         return;
     }
-    const size_t n = strlen(dir);
-    snprintf(dir + n, sizeof(dir) - n, "%s%s", *below ? "/" : "", below);
+    files_path(c->s, dir, below);
     DIR *d = opendir(dir);
     nino_buf *b = &c->body;
     nino_buf_addc(b, '[');
     for (struct dirent *e; d && (e = readdir(d));) {
-        char path[MAX_PATH + 1200];
+        char path[MAX_PATH + MAX_NAME];
         struct stat sb;
         snprintf(path, sizeof(path), "%s/%s", dir, e->d_name);
         if (*e->d_name == '.' || lstat(path, &sb) || S_ISLNK(sb.st_mode))
@@ -169,16 +169,15 @@ void serve_userdata_v2(nino_serve_call *c, const char *rest)
 
 static void move_file(nino_serve_call *c, const char *rest, const char *mark)
 {
-    char from[MAX_PATH], to[MAX_PATH], dir[MAX_PATH + 600], a[2 * MAX_PATH + 600], b[sizeof(a)];
+    char from[MAX_NAME], to[MAX_NAME], dir[MAX_PATH], a[MAX_PATH], b[MAX_PATH];
     char overwrite[16] = "";
     serve_query(c->query, "overwrite", overwrite, sizeof(overwrite));
     if (!file_path(c, rest, (size_t) (mark - rest), from, sizeof(from)) ||
         !file_path(c, mark + 6, strlen(mark + 6), to, sizeof(to)))
         return;
-    if (!files_dir(c->s, dir, sizeof(dir)))
-        return;
-    snprintf(a, sizeof(a), "%s/%s", dir, from);
-    snprintf(b, sizeof(b), "%s/%s", dir, to);
+    files_path(c->s, dir, "");
+    files_path(c->s, a, from);
+    files_path(c->s, b, to);
     char *slash = strrchr(b, '/');
     *slash = 0;
     const bool has_folder = !nino_file_mkdirs(b, true, NULL);
@@ -197,17 +196,18 @@ static void move_file(nino_serve_call *c, const char *rest, const char *mark)
 
 void serve_post_userdata(nino_serve_call *c, const char *rest)
 {
-    char name[MAX_PATH], dir[MAX_PATH + 600], overwrite[16] = "", path[2 * MAX_PATH + 600];
+    char name[MAX_NAME], dir[MAX_PATH], overwrite[16] = "", path[MAX_PATH];
     nino_error e = { .code = NINO_OK };
     const char *move = strstr(rest, "/move/");
     if (move) {
         move_file(c, rest, move);
         return;
     }
-    if (!file_path(c, rest, strlen(rest), name, sizeof(name)) || !files_dir(c->s, dir, sizeof(dir)))
+    if (!file_path(c, rest, strlen(rest), name, sizeof(name)))
         return;
     serve_query(c->query, "overwrite", overwrite, sizeof(overwrite));
-    snprintf(path, sizeof(path), "%s/%s", dir, name);
+    files_path(c->s, dir, "");
+    files_path(c->s, path, name);
     if (!strcmp(overwrite, "false") && !access(path, F_OK)) {
         serve_fail(c, 409, "exists", "there is a file of that name");
         return;
@@ -224,10 +224,10 @@ void serve_post_userdata(nino_serve_call *c, const char *rest)
 
 void serve_delete_userdata(nino_serve_call *c, const char *rest)
 {
-    char name[MAX_PATH], dir[MAX_PATH + 600], path[2 * MAX_PATH + 600];
-    if (!file_path(c, rest, strlen(rest), name, sizeof(name)) || !files_dir(c->s, dir, sizeof(dir)))
+    char name[MAX_NAME], path[MAX_PATH];
+    if (!file_path(c, rest, strlen(rest), name, sizeof(name)))
         return;
-    snprintf(path, sizeof(path), "%s/%s", dir, name);
+    files_path(c->s, path, name);
     if (unlink(path))
         serve_fail(c, 404, "not_found", "there is no such file");
     else
@@ -236,27 +236,38 @@ void serve_delete_userdata(nino_serve_call *c, const char *rest)
 
 // ---- settings ----------------------------------------------------------------------------------
 
-static nino_json_doc *read_settings(const nino_serve *s)
+static nino_status open_settings(const nino_serve *s, nino_json_doc **doc, nino_error *err)
 {
-    char path[MAX_PATH + 600], *text = NULL;
+    char path[MAX_PATH], damaged[MAX_PATH + 16], *text = NULL;
     size_t len = 0;
-    nino_json_doc *doc = NULL;
     snprintf(path, sizeof(path), "%s/" SETTINGS_FILE, s->params.user_dir);
-    if (!nino_file_read(path, MAX_SETTINGS, false, &text, &len, NULL))
-        nino_json_parse(text, len, "settings", NULL, &doc, NULL);
+    nino_status st = nino_file_read(path, MAX_SETTINGS, false, &text, &len, err);
+    if (!st)
+        st = nino_json_parse(text, len, "settings", NULL, doc, err);
     free(text);
-    if (!doc || doc->root->type != NINO_JSON_OBJECT) { // none yet, or damaged by somebody
-        nino_json_doc_destroy(&doc);
-        nino_json_parse("{}", 2, "settings", NULL, &doc, NULL);
+    if (!st && (*doc)->root->type == NINO_JSON_OBJECT)
+        return NINO_OK;
+    nino_json_doc_destroy(doc);
+    if (st && st != NINO_ERR_MISSING && st != NINO_ERR_FORMAT)
+        return st;                // what is there is not to be written anew
+    if (st != NINO_ERR_MISSING) { // by somebody else: kept beside, for whom it may concern
+        snprintf(damaged, sizeof(damaged), "%s.damaged", path);
+        if (rename(path, damaged))
+            return nino_fail(err, NINO_ERR_IO, "settings", "%s: %s", path, strerror(errno));
     }
-    return doc;
+    return nino_json_parse("{}", 2, "settings", NULL, doc, err);
 }
 
 void serve_get_settings(nino_serve_call *c, const char *rest)
 {
     char id[256] = "";
-    nino_json_doc *doc = read_settings(c->s);
-    const bool ok = doc && serve_unescape(id, sizeof(id), rest, strlen(rest), false);
+    nino_json_doc *doc = NULL;
+    nino_error e = { .code = NINO_OK };
+    if (open_settings(c->s, &doc, &e)) {
+        serve_fail(c, 500, "io", "the settings cannot be read: %s", e.msg);
+        return;
+    }
+    const bool ok = serve_unescape(id, sizeof(id), rest, strlen(rest), false);
     const nino_json *v = !ok ? NULL : *id ? nino_json_get(doc->root, id) : doc->root;
     if (v)
         nino_json_write(&c->body, doc, v);
@@ -280,8 +291,7 @@ static nino_status set_one(nino_json_doc *settings, const char *key, const nino_
 void serve_post_settings(nino_serve_call *c, const char *rest)
 {
     char id[256] = "";
-    nino_json_doc *given = NULL, *doc = read_settings(c->s);
-    nino_status st = doc ? NINO_OK : NINO_ERR_NOMEM;
+    nino_json_doc *given = NULL, *doc = NULL;
     nino_buf b = { 0 };
     nino_error e = { .code = NINO_OK };
     if (!serve_unescape(id, sizeof(id), rest, strlen(rest), false) ||
@@ -291,6 +301,7 @@ void serve_post_settings(nino_serve_call *c, const char *rest)
         serve_fail(c, 400, "invalid_json", "%s", e.code ? e.msg : "the body is not an object");
         goto end;
     }
+    nino_status st = open_settings(c->s, &doc, &e);
     if (*id)
         st = st ? st : set_one(doc, id, given, given->root);
     for (const nino_json *v = *id ? NULL : given->root->child; v && !st; v = v->next)
@@ -343,7 +354,7 @@ void serve_extensions(nino_serve_call *c, const char *rest)
 
 void serve_static(nino_serve_call *c, const char *rest)
 {
-    char name[MAX_PATH];
+    char name[MAX_NAME];
     int fd;
     const char *dir = c->s->params.frontend_dir;
     const bool is_root = !strcmp(rest, "/") || !strcmp(rest, "/index.html");

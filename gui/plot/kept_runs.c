@@ -1,11 +1,13 @@
-// Kept runs: ID.ninotrace each, and runs.ini with what the list shows of them. A trace without a row or
-// a row without a trace, after a crash between the two, is removed by the next look.
+// Kept runs: ID.ninotrace each, and runs.ini with what the list shows of them. A row without a trace is
+// not shown; a trace without a row, after a crash between the two or where the list was damaged, gets
+// one anew.
 #include "plot/kept_runs.h"
 
 #include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
 
+#include "base/key_file.h"
 #include "settings/prefs.h"
 
 #define ENDING ".ninotrace"
@@ -66,13 +68,12 @@ char *nino_kept_path(const char *id)
     return g_build_filename(dir, file, NULL);
 }
 
-static GKeyFile *load_rows(char **path)
+// NULL: the list cannot be read now.
+static GKeyFile *load_rows(char **path, GError **error)
 {
     g_autofree char *dir = kept_folder();
-    GKeyFile *rows = g_key_file_new();
     *path = g_build_filename(dir, "runs.ini", NULL);
-    g_key_file_load_from_file(rows, *path, G_KEY_FILE_NONE, NULL); // none yet, or damaged: anew
-    return rows;
+    return nino_key_file_open(*path, error);
 }
 
 static int newer_first(gconstpointer a, gconstpointer b)
@@ -102,25 +103,35 @@ static NinoKept *read_row(GKeyFile *rows, const char *id)
     return k;
 }
 
-static void remove_strays(GKeyFile *rows)
+// Rows for traces that have none; whether there were any.
+static gboolean take_strays(GKeyFile *rows)
 {
     g_autofree char *dir = kept_folder();
     g_autoptr(GDir) d = g_dir_open(dir, 0, NULL);
+    gboolean is_any = FALSE;
     const char *name;
     while (d && (name = g_dir_read_name(d))) {
-        g_autofree char *id = g_strndup(name, strcspn(name, ".")),
-                        *path = g_build_filename(dir, name, NULL);
-        if (g_str_has_suffix(name, ENDING) && !g_key_file_has_group(rows, id))
-            g_unlink(path);
+        const gsize n = strspn(name, "0123456789");
+        g_autofree char *id = g_strndup(name, n);
+        if (!n || strcmp(name + n, ENDING) != 0 || g_key_file_has_group(rows, id))
+            continue;
+        g_key_file_set_string(rows, id, "title", name);
+        g_key_file_set_int64(rows, id, "at", g_ascii_strtoll(id, NULL, 10) / G_USEC_PER_SEC);
+        is_any = TRUE;
     }
+    return is_any;
 }
 
 GPtrArray *nino_kept_list(void)
 {
     g_autofree char *file = NULL;
-    g_autoptr(GKeyFile) rows = load_rows(&file);
-    g_auto(GStrv) ids = g_key_file_get_groups(rows, NULL);
+    g_autoptr(GKeyFile) rows = load_rows(&file, NULL);
     GPtrArray *list = g_ptr_array_new_with_free_func(nino_kept_free);
+    if (!rows)
+        return list;
+    if (take_strays(rows))
+        nino_key_file_save(rows, file, NULL);
+    g_auto(GStrv) ids = g_key_file_get_groups(rows, NULL);
     for (char **id = ids; *id; id++) {
         g_autofree char *path = nino_kept_path(*id);
         if (!strpbrk(*id, "./") && g_file_test(path, G_FILE_TEST_IS_REGULAR))
@@ -128,7 +139,6 @@ GPtrArray *nino_kept_list(void)
         else
             g_key_file_remove_group(rows, *id, NULL);
     }
-    remove_strays(rows);
     g_ptr_array_sort(list, newer_first);
     return list;
 }
@@ -177,7 +187,11 @@ gboolean nino_kept_add(NinoRun *run, GError **error)
         g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "%s: %s", err.where, err.msg);
         return FALSE;
     }
-    g_autoptr(GKeyFile) rows = load_rows(&file);
+    g_autoptr(GKeyFile) rows = load_rows(&file, error);
+    if (!rows) {
+        g_unlink(path);
+        return FALSE;
+    }
     char *kind = nino_history_kind(h);
     g_key_file_set_string(rows, id, "title", title);
     g_key_file_set_string(rows, id, "kind", kind ? kind : "");
@@ -212,8 +226,8 @@ void nino_kept_trend(const GPtrArray *list, const NinoKept *kept, nino_trend *ou
 static void set_text(const char *id, const char *key, const char *text)
 {
     g_autofree char *file = NULL, *was = NULL;
-    g_autoptr(GKeyFile) rows = load_rows(&file);
-    if (!g_key_file_has_group(rows, id))
+    g_autoptr(GKeyFile) rows = load_rows(&file, NULL);
+    if (!rows || !g_key_file_has_group(rows, id))
         return;
     was = g_key_file_get_string(rows, id, key, NULL);
     if (!g_strcmp0(was ? was : "", text))
@@ -243,8 +257,8 @@ gboolean nino_kept_matches(const NinoKept *k, const char *text)
 void nino_kept_remove(const char *id)
 {
     g_autofree char *file = NULL, *path = nino_kept_path(id);
-    g_autoptr(GKeyFile) rows = load_rows(&file);
-    if (!g_key_file_has_group(rows, id))
+    g_autoptr(GKeyFile) rows = load_rows(&file, NULL);
+    if (!rows || !g_key_file_has_group(rows, id))
         return;
     g_key_file_remove_group(rows, id, NULL);
     if (g_key_file_save_to_file(rows, file, NULL)) {

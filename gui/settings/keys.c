@@ -4,9 +4,12 @@
 
 #include <string.h>
 
+#include "base/key_file.h"
+
 #define SECTION "keys"
 
-static GKeyFile *chosen; // of the user: action -> keys, only where they differ from the table
+static GKeyFile *chosen;   // of the user: action -> keys, only where they differ from the table
+static gboolean is_unread; // the file of keys: it is not written
 static GtkApplication *application;
 static GListStore *window_keys, *canvas_keys;
 
@@ -19,18 +22,22 @@ static GKeyFile *file(void)
 {
     if (!chosen) {
         g_autofree char *path = file_path();
-        chosen = g_key_file_new();
-        g_key_file_load_from_file(chosen, path, G_KEY_FILE_KEEP_COMMENTS, NULL); // absent: none
+        g_autoptr(GError) error = NULL;
+        chosen = nino_key_file_open(path, &error);
+        is_unread = !chosen;
+        if (is_unread)
+            g_message("%s is not read, and will not be written: %s", path, error->message);
+        chosen = chosen ? chosen : g_key_file_new();
     }
     return chosen;
 }
 
 static void keys_save(void)
 {
-    g_autofree char *path = file_path(), *folder = g_path_get_dirname(path);
+    g_autofree char *path = file_path();
     g_autoptr(GError) error = NULL;
-    g_mkdir_with_parents(folder, 0700);
-    if (!g_key_file_save_to_file(file(), path, &error))
+    GKeyFile *keys = file();
+    if (!is_unread && !nino_key_file_save(keys, path, &error))
         g_message("keys are not kept: %s", error->message);
 }
 

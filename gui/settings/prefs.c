@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/i18n.h"
+#include "base/key_file.h"
 
 #define STATE_DELAY_S 2 // panes move often; what the app remembers is written this much later
 
@@ -79,7 +80,7 @@ const NinoPref nino_prefs[] = {
 
 struct _NinoPrefs {
     GObject parent;
-    GKeyFile *file;
+    GKeyFile *file; // NULL: it could not be read, and is not written
     char *path;
     GHashTable *values; // key -> text in use
 };
@@ -120,21 +121,21 @@ static gboolean acceptable(const NinoPref *p, const char *value)
     }
 }
 
-// A key file of the user that is broken or unreadable counts as empty: it must not keep the app
-// from starting.
+// One that cannot be read must not keep the app from starting.
 static GKeyFile *prefs_load_file(const char *path)
 {
-    GKeyFile *f = g_key_file_new();
-    g_key_file_load_from_file(f, path, G_KEY_FILE_KEEP_COMMENTS, NULL);
+    g_autoptr(GError) error = NULL;
+    GKeyFile *f = nino_key_file_open(path, &error);
+    if (!f)
+        g_message("%s is not read, and will not be written: %s", path, error->message);
     return f;
 }
 
 static void save_file(GKeyFile *file, const char *path)
 {
     g_autoptr(GError) error = NULL;
-    g_autofree char *dir = g_path_get_dirname(path);
-    if (g_mkdir_with_parents(dir, 0700) || !g_key_file_save_to_file(file, path, &error))
-        g_message("%s was not written: %s", path, error ? error->message : g_strerror(errno));
+    if (!nino_key_file_save(file, path, &error))
+        g_message("%s was not written: %s", path, error->message);
 }
 
 NinoPrefs *nino_prefs_default(void)
@@ -146,7 +147,8 @@ NinoPrefs *nino_prefs_default(void)
     only->path = g_build_filename(g_get_user_config_dir(), "ninodes", "studio.ini", NULL);
     only->file = prefs_load_file(only->path);
     for (const NinoPref *p = nino_prefs; p->key; p++) {
-        g_autofree char *v = g_key_file_get_string(only->file, "preferences", p->key, NULL);
+        g_autofree char *v =
+            only->file ? g_key_file_get_string(only->file, "preferences", p->key, NULL) : NULL;
         g_hash_table_insert(only->values, (gpointer) p->key,
                             g_strdup(v && acceptable(p, v) ? v : p->def));
     }
@@ -169,11 +171,12 @@ void nino_prefs_set(const char *key, const char *value)
     if (!acceptable(p, value) || !strcmp(nino_prefs_text(key), value))
         return;
     g_hash_table_insert(prefs->values, (gpointer) p->key, g_strdup(value));
-    if (strcmp(value, p->def) != 0)
+    if (prefs->file && strcmp(value, p->def) != 0)
         g_key_file_set_string(prefs->file, "preferences", key, value);
-    else
+    else if (prefs->file)
         g_key_file_remove_key(prefs->file, "preferences", key, NULL);
-    save_file(prefs->file, prefs->path);
+    if (prefs->file)
+        save_file(prefs->file, prefs->path);
     g_signal_emit(prefs, changed_signal, g_quark_from_string(key), key);
 }
 
@@ -223,6 +226,7 @@ void nino_prefs_add_actions(GActionMap *map)
 // ---- remembered state ---------------------------------------------------------------------------
 
 static GKeyFile *state_file;
+static gboolean is_state_unread; // sizes and the like then begin anew, and are not kept
 static guint state_timer;
 
 char *nino_state_path(const char *name)
@@ -237,6 +241,8 @@ static GKeyFile *prefs_state(void)
     if (!state_file) {
         g_autofree char *path = nino_state_path("state.ini");
         state_file = prefs_load_file(path);
+        is_state_unread = !state_file;
+        state_file = state_file ? state_file : g_key_file_new();
     }
     return state_file;
 }
@@ -247,7 +253,8 @@ void nino_state_flush(void)
         return;
     g_clear_handle_id(&state_timer, g_source_remove);
     g_autofree char *path = nino_state_path("state.ini");
-    save_file(state_file, path);
+    if (!is_state_unread)
+        save_file(state_file, path);
 }
 
 static gboolean flush_later(gpointer user)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/i18n.h"
+#include "base/key_file.h"
 #include "live/timeline.h"
 #include "live/views.h"
 
@@ -12,20 +13,17 @@ enum { MOST_VIEWS = 100, NAME_LENGTH = 60 };
 
 // ---- the file -----------------------------------------------------------------------------------
 
-static GKeyFile *read_views(char **path)
+// NULL: they cannot be read now.
+static GKeyFile *read_views(char **path, GError **error)
 {
-    GKeyFile *file = g_key_file_new();
     *path = g_build_filename(g_get_user_config_dir(), "ninodes", "views.ini", NULL);
-    g_key_file_load_from_file(file, *path, G_KEY_FILE_NONE, NULL); // none yet, or damaged: anew
-    return file;
+    return nino_key_file_open(*path, error);
 }
 
 static gboolean write_views(NinoWindow *w, GKeyFile *file, const char *path)
 {
     g_autoptr(GError) error = NULL;
-    g_autofree char *dir = g_path_get_dirname(path);
-    g_mkdir_with_parents(dir, 0700);
-    if (g_key_file_save_to_file(file, path, &error))
+    if (nino_key_file_save(file, path, &error))
         return TRUE;
     nino_bar_show(w->bar, "views", NINO_BAR_ERROR, error->message, NULL);
     return FALSE;
@@ -34,8 +32,8 @@ static gboolean write_views(NinoWindow *w, GKeyFile *file, const char *path)
 // The group of a name; groups are numbered, for names may have any letters. NULL: there is none.
 static char *group_of(GKeyFile *file, const char *name)
 {
-    g_auto(GStrv) groups = g_key_file_get_groups(file, NULL);
-    for (char **g = groups; *g; g++) {
+    g_auto(GStrv) groups = file ? g_key_file_get_groups(file, NULL) : NULL;
+    for (char **g = groups; g && *g; g++) {
         g_autofree char *own = g_key_file_get_string(file, *g, "name", NULL);
         if (!g_strcmp0(own, name))
             return g_strdup(*g);
@@ -46,10 +44,10 @@ static char *group_of(GKeyFile *file, const char *name)
 char **nino_window_saved_views(void)
 {
     g_autofree char *path = NULL;
-    g_autoptr(GKeyFile) file = read_views(&path);
-    g_auto(GStrv) groups = g_key_file_get_groups(file, NULL);
+    g_autoptr(GKeyFile) file = read_views(&path, NULL);
+    g_auto(GStrv) groups = file ? g_key_file_get_groups(file, NULL) : NULL;
     g_autoptr(GStrvBuilder) names = g_strv_builder_new();
-    for (char **g = groups; *g; g++) {
+    for (char **g = groups; g && *g; g++) {
         g_autofree char *name = g_key_file_get_string(file, *g, "name", NULL);
         if (name && *name)
             g_strv_builder_add(names, name);
@@ -87,9 +85,14 @@ static gboolean read_part(GKeyFile *file, const char *group, const char *key, co
 static void save_view(NinoWindow *w, const char *name)
 {
     g_autofree char *path = NULL, *group = NULL;
-    g_autoptr(GKeyFile) file = read_views(&path);
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GKeyFile) file = read_views(&path, &error);
     nino_history *h = nino_run_history(w->records);
     guint64 t0, t1;
+    if (!file) {
+        nino_bar_show(w->bar, "views", NINO_BAR_ERROR, error->message, NULL);
+        return;
+    }
     group = group_of(file, name);
     for (int i = 1; !group && i <= MOST_VIEWS; i++) {
         g_autofree char *free_one = g_strdup_printf("view-%d", i);
@@ -129,7 +132,7 @@ static void save_view(NinoWindow *w, const char *name)
 static void show_saved(NinoWindow *w, const char *name)
 {
     g_autofree char *path = NULL;
-    g_autoptr(GKeyFile) file = read_views(&path);
+    g_autoptr(GKeyFile) file = read_views(&path, NULL);
     g_autofree char *group = group_of(file, name);
     nino_history *h = nino_run_history(w->records);
     guint64 t0, t1;
@@ -184,7 +187,7 @@ static void action_forget_view(GSimpleAction *a, GVariant *parameter, gpointer u
     (void) a;
     NinoWindow *w = user;
     g_autofree char *path = NULL;
-    g_autoptr(GKeyFile) file = read_views(&path);
+    g_autoptr(GKeyFile) file = read_views(&path, NULL);
     g_autofree char *group = group_of(file, g_variant_get_string(parameter, NULL));
     if (group && g_key_file_remove_group(file, group, NULL))
         write_views(w, file, path);

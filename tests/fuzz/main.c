@@ -12,6 +12,7 @@
 #include "tests/fuzz/corpus.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/shortage.h"
+#include "tests/figure.h"
 #include "tests/test.h"
 
 #include <signal.h>
@@ -28,8 +29,9 @@ typedef struct input {
 
 static input seeds[MAX_SEEDS];
 static unsigned seed_count, word_count;
-static long first_live = -1; // allocations that there were after the first input
-static char current[320];    // says which input is being tried, "" for none
+static long first_live = -1;   // allocations that there were after the first input
+static long n_inputs, n_short; // tried; allocations that failed in them
+static char current[320];      // says which input is being tried, "" for none
 
 // ---- saying which input it was ----------------------------------------------------------------
 
@@ -174,6 +176,7 @@ static void run_one(const uint8_t *data, size_t len)
     CHECK(exact);
     if (len)
         memcpy(exact, data, len);
+    n_inputs++;
     alarm(SECONDS_PER_INPUT);
     CHECK(LLVMFuzzerTestOneInput(exact, len) == 0);
     alarm(0);
@@ -292,6 +295,7 @@ static void run_short_of_memory(const uint8_t *at, size_t left, long most)
     current[0] = 0;
     first_live = -1; // tries that ended early have left some
     printf("  %ld allocations failed, %ld times it could not go on\n", n, refused);
+    n_short = n;
 }
 
 int main(int argc, char **argv)
@@ -356,6 +360,9 @@ int main(int argc, char **argv)
         run_one(in.data, in.len);
     }
     current[0] = 0;
+    if (!corpus && only < 0) // tests/reliability.py adds up those of all targets
+        figure_add("inputs of a parser", "none crashes, hangs or leaks", true, "%ld and %ld",
+                   n_inputs, n_short);
     for (unsigned i = 0; i < seed_count; i++)
         free(seeds[i].data);
     free(found);

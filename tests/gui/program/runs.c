@@ -121,14 +121,16 @@ static void test_name(GtkWidget *view)
     CHECK(left->len == NINO_KEPT_MOST - 2 && !row(view, NINO_KEPT_MOST - 2));
 }
 
-// Neither what lies there by chance nor a damaged list.
+// No run is lost with its row, nor with the whole list, be that damaged or out of reach for a while.
 static void test_folder(void)
 {
     g_autofree char *stray = nino_kept_path("17"), *ini = nino_state_path("runs/runs.ini");
-    g_autofree char *gone = NULL;
-    CHECK(g_file_set_contents(stray, "x", 1, NULL));
+    g_autofree char *other = nino_kept_path("x"), *aside = g_strconcat(ini, ".damaged", NULL);
+    g_autofree char *gone = NULL, *text = NULL;
+    CHECK(g_file_set_contents(stray, "x", 1, NULL) && g_file_set_contents(other, "x", 1, NULL));
     g_autoptr(GPtrArray) list = nino_kept_list();
-    CHECK(!g_file_test(stray, G_FILE_TEST_EXISTS));
+    CHECK_STR(((NinoKept *) g_ptr_array_index(list, list->len - 1))->title, "17.ninotrace");
+    CHECK(g_file_test(other, G_FILE_TEST_EXISTS)); // not ours
     gone = nino_kept_path(((NinoKept *) g_ptr_array_index(list, 0))->id);
     CHECK(!g_unlink(gone));
     g_autoptr(GPtrArray) fewer = nino_kept_list();
@@ -136,11 +138,29 @@ static void test_folder(void)
     nino_kept_remove("no such");
     nino_kept_rename("no such", "x");
     CHECK(g_file_set_contents(ini, "[../../etc]\ntitle=x\n[a\n", -1, NULL));
+    g_autoptr(GPtrArray) anew = nino_kept_list();
+    CHECK(anew->len == fewer->len);
+    for (guint i = 0; i < anew->len; i++)
+        CHECK_STR(((NinoKept *) g_ptr_array_index(anew, i))->id,
+                  ((NinoKept *) g_ptr_array_index(fewer, i))->id);
+    CHECK(g_file_get_contents(aside, &text, NULL, NULL) && strstr(text, "../../etc"));
+    nino_kept_rename("17", "found again");
+    // a list that cannot be read: nothing is shown, nothing is removed or written
+    g_autofree char *away = g_strconcat(ini, ".away", NULL);
+    CHECK(!g_rename(ini, away) && !g_mkdir(ini, 0700));
     g_autoptr(GPtrArray) none = nino_kept_list();
     CHECK(!none->len);
-    keep(1);
-    g_autoptr(GPtrArray) one = nino_kept_list();
-    CHECK(one->len == 1);
+    g_autoptr(NinoRun) run = test_run(3);
+    g_autoptr(GError) error = NULL;
+    CHECK(!nino_kept_add(run, &error) && error);
+    nino_kept_remove("17");
+    nino_kept_rename("17", "lost");
+    CHECK(!g_rmdir(ini) && !g_rename(away, ini));
+    g_autoptr(GPtrArray) again = nino_kept_list();
+    CHECK(again->len == fewer->len);
+    CHECK_STR(((NinoKept *) g_ptr_array_index(again, again->len - 1))->name, "found again");
+    nino_kept_remove("17");
+    CHECK(!g_file_test(stray, G_FILE_TEST_EXISTS));
     g_autoptr(NinoRun) empty = nino_run_new();
     CHECK(!nino_kept_add(empty, NULL));
 }

@@ -3,6 +3,7 @@
 // rise, and what comes out is what the plan says it loses against the same without a budget.
 // NINODES_TEST_LONG: 30 workflows and whole curves, on the device of the machine as well.
 #include "tests/flow.h"
+#include "tests/figure.h"
 
 #include "core/op/backend.h"
 #include "core/run/context.h"
@@ -143,6 +144,18 @@ static void check_close(const char *what, double plan, double run)
     CHECK(fabs(plan - run) <= 0.01 * run);
 }
 
+static long n_within;
+static double most_within; // of a budget that a run has taken
+
+static void check_budget(double peak, double budget)
+{
+    if (!(budget > 0))
+        return;
+    CHECK(peak <= 1.01 * budget);
+    most_within = fmax(most_within, peak / budget);
+    n_within++;
+}
+
 // What comes out, as floats; the caller's.
 static float *picture_of(nino_job *job, size_t *n)
 {
@@ -183,6 +196,7 @@ static float *compare(const char *device, nino_graph *g, uint64_t budget, nino_s
     CHECK_OK(st, err);
     CHECK(n_told == nino_scheme_choices(s)); // what was chosen is told
     nino_job_memory(job, &m);
+    check_budget((double) m.peak, (double) budget);
     check_close("peak", (double) p->peak_bytes, (double) m.peak);
     check_close("weights", (double) p->weight_bytes, (double) m.peak_by_owner[NINO_OWN_WEIGHTS]);
     check_close("flops", p->flops, be->flops);
@@ -393,6 +407,8 @@ int main(void)
         check_curves("cl", 6, 12);
     }
     nino_ctx_destroy(&cl);
+    figure_add("memory of runs within budgets", "never more than 1 % above", most_within <= 1.01,
+               "%ld runs, at most %.1f %% of the budget", n_within, 100 * most_within);
     flow_clean();
     return 0;
 }

@@ -1,6 +1,7 @@
 // Jobs through the HTTP interface, with a worker on a thread of this process: prompts that are refused
-// and why, prompts that run, what clients are told, queue and history.
+// and why, prompts that wait and run, what clients are told, queue and history.
 #include "core/base/file.h"
+#include "core/serve/serve_priv.h"
 #include "tests/test.h"
 
 #include <ninodes/serve.h>
@@ -16,9 +17,9 @@ static char heard[1 << 16]; // the types of what the client was told
 
 static const char *at(const char *name)
 {
-    static char path[4][160];
+    static char path[16][160];
     static int i;
-    i = (i + 1) % 4;
+    i = (i + 1) % 16;
     snprintf(path[i], sizeof(path[i]), "%s/%s", top, name);
     return path[i];
 }
@@ -169,6 +170,106 @@ static void check_jobs(void)
     ended("p-3");
 }
 
+static void lacks(const char *text, const char *what)
+{
+    if (strstr(text, what))
+        fprintf(stderr, "%s is in\n%s\n", what, text);
+    CHECK(!strstr(text, what));
+}
+
+// What waits in a paused queue: listed, in its order; taken out by name, and by nothing else.
+static void check_waiting(void)
+{
+    serve_tell_worker(s, NINO_CONTROL_PAUSE, 0);
+    says(prompt("{" GOOD ",'prompt_id':'w-1'}", 200), "w-1");
+    says(prompt("{" GOOD ",'prompt_id':'w-2','number':-0.5}", 200), "w-2");
+    says(prompt("{" GOOD ",'prompt_id':'w-3'}", 200), "w-3");
+    const char *queue = ask("GET /queue", NULL, 200);
+    says(queue, "\"queue_running\":[]");
+    const char *first = strstr(queue, "\"w-1\""), *front = strstr(queue, "\"w-2\"");
+    CHECK(first && front && strstr(queue, "\"w-3\""));
+    says(ask("GET /prompt", NULL, 200), "\"queue_remaining\":3");
+    says(ask("GET /jobs?status=pending", NULL, 200), "\"w-3\"");
+    // none of these concerns a job that waits
+    ask("POST /interrupt", "{\"prompt_id\":\"w-1\"}", 200);
+    ask("POST /history", "{\"delete\":[\"w-1\",\"w-2\",\"w-3\"]}", 200);
+    ask("POST /queue", "{\"delete\":[\"p-1\",\"none\",{}]}", 200);
+    ask("POST /free", "{\"unload_models\":false,\"free_memory\":true}", 200);
+    says(ask("GET /prompt", NULL, 200), "\"queue_remaining\":3");
+    says(ask("GET /history", NULL, 200), "\"p-1\"");
+    ask("POST /queue", "{\"delete\":[\"w-2\"]}", 200);
+    while (strstr(ask("GET /queue", NULL, 200), "\"w-2\""))
+        step();
+    says(ask("GET /prompt", NULL, 200), "\"queue_remaining\":2");
+    ask("POST /queue", "{\"clear\":true}", 200);
+    while (!strstr(ask("GET /prompt", NULL, 200), "\"queue_remaining\":0"))
+        step();
+    says(ask("GET /history", NULL, 200), "\"p-1\"");
+    serve_tell_worker(s, NINO_CONTROL_RESUME, 0);
+}
+
+static nino_serve_call *begin(const char *body)
+{
+    char *json = test_quoted(body);
+    const nino_http_request r = { NINO_HTTP_REQUEST_INIT, .method = "POST",
+                                  .target = "/prompt",    .host = "localhost",
+                                  .body = json,           .body_bytes = strlen(json) };
+    nino_serve_call *c = nino_serve_ask(s, &r, NULL);
+    CHECK(c);
+    free(json);
+    return c;
+}
+
+// Who asks and hangs up has its job done all the same; its name is taken from the first moment.
+static void check_gone(void)
+{
+    nino_serve_call *c = begin("{" GOOD ",'prompt_id':'g-1'}");
+    nino_serve_call *again = begin("{" GOOD ",'prompt_id':'g-1'}");
+    CHECK(!nino_serve_answered(c));
+    CHECK(nino_serve_answered(again) && nino_serve_answered(again)->status == 400);
+    nino_serve_drop(&again);
+    nino_serve_drop(&c);
+    says(ended("g-1"), "\"status_str\":\"success\"");
+    nino_serve_drop(&c);
+    nino_serve_drop(NULL);
+}
+
+// A job that runs is ended by its name; the one behind it is not.
+static void check_interrupt(void)
+{
+    enum { BLURS = 100 };
+    nino_buf b = { 0 };
+    *heard = 0;
+    nino_buf_adds(&b,
+                  "{'prompt':{'1':{'class_type':'EmptyImage','inputs':{'width':192,'height':192,"
+                  "'batch_size':1,'color':0}}");
+    for (int i = 0; i < BLURS; i++) // a second or more: it is seen while it runs
+        nino_buf_addf(&b,
+                      ",'%d':{'class_type':'ImageBlur','inputs':{'image':['%d',0],'blur_radius':31,"
+                      "'sigma':9.0}}",
+                      i + 3, i ? i + 2 : 1);
+    nino_buf_addf(&b,
+                  ",'2':{'class_type':'SaveImage','inputs':{'images':['%d',0],'filename_prefix':"
+                  "'x'}}},'prompt_id':'i-1','client_id':'c1'}",
+                  BLURS + 2);
+    CHECK(!b.failed);
+    says(prompt(b.data, 200), "i-1");
+    nino_buf_release(&b);
+    says(prompt("{" GOOD ",'prompt_id':'i-2'}", 200), "i-2");
+    const char *running = "\"queue_running\":[[";
+    while (!strstr(ask("GET /queue", NULL, 200), running))
+        step();
+    ask("POST /queue", "{\"delete\":[\"i-1\"]}", 200); // it waits no more
+    ask("POST /interrupt", "{\"prompt_id\":\"i-2\"}", 200);
+    says(ask("GET /queue", NULL, 200), running);
+    ask("POST /interrupt", "{\"prompt_id\":\"i-1\"}", 200);
+    says(ended("i-1"), "execution_interrupted");
+    says(ended("i-2"), "\"status_str\":\"success\"");
+    says(heard, "execution_interrupted");
+    says(ask("GET /jobs?status=cancelled", NULL, 200), "\"i-1\"");
+    lacks(ask("GET /jobs?status=cancelled", NULL, 200), "\"i-2\"");
+}
+
 static void check_lists(void)
 {
     do
@@ -201,6 +302,73 @@ static void check_lists(void)
     says(ask("GET /system_stats", NULL, 200), "\"devices\"");
 }
 
+// Pictures for programs that know nothing of workflows: the prompt, the size and the number laid into one.
+static void check_images(nino_serve *images)
+{
+    nino_serve *with = s;
+    static const char *const bad[][2] = {
+        { "{}", "prompt is missing" },
+        { "{'prompt':'p','n':11}", "from 1 to 10" },
+        { "{'prompt':'p','n':0}", "from 1 to 10" },
+        { "{'prompt':'p','n':'1'}", "from 1 to 10" },
+        { "{'prompt':'p','seed':-1}", "seed is not a whole number" },
+        { "{'prompt':'p','size':'8'}", "size is not WIDTHxHEIGHT" },
+        { "{'prompt':'p','size':'0x8'}", "size is not WIDTHxHEIGHT" },
+        { "{'prompt':'p','size':'8x8x8'}", "size is not WIDTHxHEIGHT" },
+        { "{'prompt':'p','response_format':'png'}", "neither url nor b64_json" },
+        { "{'prompt':'p','size':'99999x8'}", "width: 99999 is outside" },
+    };
+    static const char *const line = "POST /v1/images/generations";
+    ask(line, "{\"prompt\":\"p\"}", 404); // no workflow was named
+    s = images;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        char *json = test_quoted(bad[i][0]);
+        says(ask(line, json, 400), bad[i][1]);
+        free(json);
+    }
+    const char *text =
+        ask(line, "{\"prompt\":\"a \\\"cat\\\"\",\"n\":2,\"size\":\"16x24\",\"seed\":3}", 200);
+    says(text,
+         "{\"url\":\"http://localhost/view?filename=i_00001_.png&subfolder=&type=output\"},{");
+    says(text, "i_00002_.png");
+    text = ask(line,
+               "{\"prompt\":\"p\",\"n\":null,\"size\":\"auto\",\"response_format\":\"b64_json\"}",
+               200);
+    says(text, "\"data\":[{\"b64_json\":\"iVBORw0KGgo"); // one PNG
+    lacks(text, "},{");
+    says(ask("GET /v1/models", NULL, 200), "\"id\":\"images.json\"");
+    s = with;
+    char path[200], *said = NULL;
+    size_t len;
+    snprintf(path, sizeof(path), "%s/t_00001_.txt", at("out"));
+    CHECK_OK(nino_file_read(path, 100, false, &said, &len, &err), err);
+    CHECK(!strncmp(said, "a \"cat\"", 7));
+    free(said);
+    CHECK_OK(nino_file_read(at("out/i_00002_.png"), 1 << 20, false, &said, &len, &err), err);
+    CHECK(len > 24 && said[19] == 16 && said[23] == 24); // the size in its head
+    free(said);
+}
+
+// The worker goes: whoever asks is told, also whoever has asked already.
+static void check_worker_gone(nino_worker *w, pthread_t thread)
+{
+    serve_tell_worker(s, NINO_CONTROL_PAUSE, 0);
+    says(ask("GET /prompt", NULL, 200), "queue_remaining");
+    nino_serve_call *c = begin("{" GOOD ",'prompt_id':'z-1'}");
+    nino_worker_stop(w);
+    CHECK(!pthread_join(thread, NULL));
+    nino_worker_destroy(&w);
+    while (!nino_serve_answered(c)) {
+        nino_serve_poll(s, &err);
+        hear();
+    }
+    const int status = nino_serve_answered(c)->status; // it may just have been taken
+    CHECK(status == 200 || status == 503);
+    nino_serve_drop(&c);
+    CHECK(nino_serve_poll(s, &err) != NINO_OK);
+    says(prompt("{" GOOD "}", 503), "no_worker");
+}
+
 static void *run(void *worker)
 {
     static nino_error e;
@@ -226,14 +394,32 @@ int main(void)
     const nino_serve_params p = { NINO_SERVE_PARAMS_INIT, .job = &jo, .user_dir = at("user") };
     CHECK((s = nino_serve_create(&p, &err)));
     CHECK_OK(nino_serve_attach(s, nino_worker_socket(w), &err), err);
+    static const char workflow[] =
+        "{\"1\":{\"class_type\":\"EmptyImage\",\"inputs\":{\"width\":8,\"height\":8,\"batch_size\":"
+        "1,"
+        "\"color\":0}},\"2\":{\"class_type\":\"SaveImage\",\"inputs\":{\"images\":[\"1\",0],"
+        "\"filename_prefix\":\"i\"}},\"3\":{\"class_type\":\"Text "
+        "Multiline\",\"inputs\":{\"text\":\"\"},"
+        "\"_meta\":{\"title\":\"Prompt\"}},\"4\":{\"class_type\":\"SaveText\",\"inputs\":{\"text\":"
+        "[\"3\",0],"
+        "\"filename_prefix\":\"t\",\"format\":\"txt\"}}}";
+    CHECK_OK(nino_file_save(top, "images.json", true, workflow, sizeof(workflow) - 1, &err), err);
+    const nino_serve_params ip = { NINO_SERVE_PARAMS_INIT, .job = &jo, .user_dir = at("user"),
+                                   .images_workflow = at("images.json") };
+    nino_serve *images = nino_serve_create(&ip, &err);
+    CHECK_OK(images ? NINO_OK : err.code, err);
+    CHECK_OK(nino_serve_attach(images, nino_worker_socket(w), &err), err);
     check_refused();
     check_jobs();
+    check_waiting();
+    check_gone();
+    check_interrupt();
     check_lists();
+    check_images(images);
+    nino_serve_destroy(&images);
+    check_worker_gone(w, thread);
     nino_serve_leave(&client);
     nino_serve_destroy(&s);
-    nino_worker_stop(w);
-    CHECK(!pthread_join(thread, NULL));
-    nino_worker_destroy(&w);
     char command[64];
     snprintf(command, sizeof(command), "rm -rf %s", top);
     CHECK(system(command) == 0);

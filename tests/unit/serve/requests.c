@@ -83,6 +83,8 @@ static void admit(nino_serve *s, const visitor *v, size_t n)
 static void check_admission(void)
 {
     static const char *const hosts[] = { "art.example.org", NULL };
+    static char long_host[300];
+    memset(long_host, 'h', sizeof(long_host) - 1);
     static const visitor open[] = {
         { 0, .host = "localhost:8188" },
         { 0, .host = "LOCALHOST" },
@@ -92,6 +94,9 @@ static void check_admission(void)
         { 403, .host = "127.0.0.1.example.org" },
         { 0, .host = "[::1]:8188" },
         { 403, .host = "[::2]" },
+        { 403, .host = long_host },
+        { 403, .host = "localhost", .origin = "https://example.org" },
+        { 0, .host = "localhost", .site = "cross-site", .target = "/wx" },
         { 0, .host = "ART.example.org" },
         { 403, .host = "example.org" },
         { 403, .host = NULL },
@@ -116,6 +121,8 @@ static void check_admission(void)
         { 0, .host = "x", .cookie = "a=b; ninodes_token=secret-token; c" },
         { 401, .host = "x", .cookie = "a=b; ninodes_token=secret-tokens" },
         { 401, .host = "x", .cookie = "ninodes_token=" },
+        { 401, .host = "x", .cookie = ";; ninodes_token" },
+        { 401, .host = "x", .authorization = "Bearer " },
         { 0, .host = "x", .target = "/?a=1&token=secret%2Dtoken" },
         { 401, .host = "x", .target = "/?token=secret" },
         { 401, .host = "x", .target = "/?token=%zz" },
@@ -231,6 +238,14 @@ static void check_views(nino_serve *s)
           NULL,
           "bytes=0-1,3-4" },
         { .status = 200, "GET /view?filename=t.txt&type=input", "0123456789", NULL, "lines=0-1" },
+        { .status = 200, "GET /view?filename=t.txt&type=input", "0123456789", NULL, "bytes=5" },
+        { .status = 200, "GET /view?filename=t.txt&type=input", "0123456789", NULL, "bytes=" },
+        { .status = 200,
+          "GET /view?filename=t.txt&type=input",
+          "0123456789",
+          NULL,
+          "bytes=0-00000000000000000000000000000000000000000000000000000000001" },
+        { .status = 200, "GET /view?filename=d/s.txt&type=input", "below", "filename=\"s.txt\"" },
         { .status = 200, "GET /view?filename=empty&type=input", "", NULL, "bytes=-1" },
         { .status = 404, "GET /view?filename=d&type=input", "there is no such file", NULL },
         { .status = 404, "GET /view?filename=none.png", "there is no such file", NULL },
