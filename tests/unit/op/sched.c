@@ -465,9 +465,9 @@ static void test_clocks(void)
     const double f32 = reached(&p, NINO_OP_LINEAR, NINO_F32, NINO_F16, 4608, 3072, 12288);
     const double few = reached(&p, NINO_OP_LINEAR, NINO_F16, NINO_F16, 65, 3072, 128);
     CHECK(f16 > 0.85 * best && f16 < 0.95 * best);
-    CHECK(q4 < 0.9 * f16 && q4 > 0.5 * f16); // decoded as it is multiplied
-    CHECK(f32 < 0.4 * f16);                  // no matrix instructions
-    CHECK(few < 0.1 * f16);                  // most processors have no tile
+    CHECK(q4 < 0.99 * f16 && q4 > 0.9 * f16); // decoded as it is multiplied
+    CHECK(f32 < 0.4 * f16);                   // no matrix instructions
+    CHECK(few < 0.1 * f16);                   // most processors have no tile
     const double fused = reached(&p, NINO_OP_ATTENTION, NINO_BF16, NINO_F32, 4608, 128, 24);
     const double wide = reached(&p, NINO_OP_ATTENTION, NINO_F16, NINO_F32, 16384, 512, 1);
     CHECK(fused > 0.8 * p.peak_f16 * p.efficiency_attn && fused < p.peak_f16 * p.efficiency_attn);
