@@ -18,25 +18,6 @@ extern const nino_cl_schedule nino_cl_generic_schedule;
 extern const nino_cl_grids nino_cl_generic_grids;
 extern const nino_cl_probing nino_cl_generic_probing;
 
-// Types of chunks.cl.
-static bool host_has_chunks(nino_dtype t)
-{
-    switch (t) {
-    case NINO_I8:
-    case NINO_F8_E4M3:
-    case NINO_F8_E5M2:
-    case NINO_Q8_0:
-    case NINO_Q4_0:
-    case NINO_Q4_1:
-    case NINO_Q5_0:
-    case NINO_Q5_1:
-    case NINO_Q4_K:
-    case NINO_Q5_K:
-    case NINO_Q6_K: return true;
-    default: return false;
-    }
-}
-
 // Whether wmma.cl does it: not with panels, which those of f32 activations may be expanded to.
 static bool host_is_matrix(const nino_op_call *c, const nino_cl_columns *w,
                            const nino_cl_product *g)
@@ -76,7 +57,7 @@ static void host_cut_product(const nino_cl *cl, const nino_op_call *c, const nin
     }
     nino_cl_cut_define(out, "%s -DRAW=%s", nino_cl_type_defs(type), nino_dtype_name(w->raw->type));
     nino_cl_cut_define(out, "%s%s%s%s%s", w->raw->type == type ? " -DSAME=1" : "",
-                       host_has_chunks(w->raw->type) ? " -DCHUNKED=1" : "",
+                       nino_raw_has_pairs(w->raw->type) ? " -DCHUNKED=1" : "",
                        is_plain ? "" : " -DTAPPED=1", g->is_video ? " -DVIDEO=1" : "",
                        g->c % 8 ? " -DODD=1" : "");
     if (p->tuning.gemm_band && p->tuning.gemm_band != NINO_STANDARD_GEMM_BAND)

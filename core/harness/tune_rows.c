@@ -42,8 +42,11 @@ static const nino_check_case blocks = {
 static const nino_check_case bytes = {
     .op = NINO_OP_LINEAR, .src = { { 2048, 1536 } }, .n = 1536, .weight = NINO_F8_E4M3
 };
-static const nino_check_case blocks_up = {
-    .op = NINO_OP_LINEAR, .src = { { 512, 2560 } }, .n = 9728, .weight = NINO_Q4_K
+static const nino_check_case blocks_few = { // a text's
+    .op = NINO_OP_LINEAR,
+    .src = { { 256, 4096 } },
+    .n = 4096,
+    .weight = NINO_Q4_K
 };
 static const nino_check_case last_layer = {
     .op = NINO_OP_LINEAR, .src = { { 32, 12288 } }, .n = 64, .weight = NINO_F16
@@ -119,7 +122,7 @@ const nino_tune_row nino_tune_rows[] = {
         __VA_ARGS__                                                                                \
     }
     MATRIX(gemm_costs, NINO_STANDARD_GEMM_COSTS, LIST(NINO_COSTS_ALIKE, NINO_COSTS_CLOCKS),
-           small_gemm, &blocks, &bytes, &blocks_up),
+           small_gemm, &blocks, &bytes, &blocks_few),
     MATRIX(gemm_split, NINO_STANDARD_GEMM_SPLIT, LIST(1, 4, 8, 12, 16), small_gemm, &last_layer,
            &few_tiles, &latent),
     MATRIX(gemm_band, NINO_STANDARD_GEMM_BAND, LIST(1, 4, 8, 16), small_gemm, &tall, &bytes, &deep),

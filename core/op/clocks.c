@@ -14,7 +14,7 @@ enum { WARM_UP = 2 }; // steps of a main loop that its first loads and its end c
 
 // clang-format off
 enum { F16 = NINO_F16, BF16 = NINO_BF16, F32 = NINO_F32, F8_E4M3 = NINO_F8_E4M3, F8_E5M2 = NINO_F8_E5M2,
-       I8 = NINO_I8, Q4_0 = NINO_Q4_0, Q4_1 = NINO_Q4_1, Q5_0 = NINO_Q5_0, Q8_0 = NINO_Q8_0, Q4_K = NINO_Q4_K,
+       I8 = NINO_I8, Q4_0 = NINO_Q4_0, Q4_1 = NINO_Q4_1, Q5_0 = NINO_Q5_0, Q5_1 = NINO_Q5_1, Q8_0 = NINO_Q8_0, Q4_K = NINO_Q4_K,
        Q5_K = NINO_Q5_K, Q6_K = NINO_Q6_K, IQ2_XS = NINO_IQ2_XS, IQ3_S = NINO_IQ3_S };
 enum { PRODUCT = NINO_CLOCKS_PRODUCT, FLASH = NINO_CLOCKS_FLASH,
        F32_PRODUCT = NINO_CLOCKS_F32_PRODUCT, F32_ATTENTION = NINO_CLOCKS_F32_ATTENTION };

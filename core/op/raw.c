@@ -97,6 +97,24 @@ static bool raw_find_parts(const nino_weight *w, nino_raw_layout *l)
     return is_any && (l->n_parts == 1 || nino_raw_can_decode(w));
 }
 
+bool nino_raw_has_pairs(nino_dtype t)
+{
+    switch (t) {
+    case NINO_I8:
+    case NINO_F8_E4M3:
+    case NINO_F8_E5M2:
+    case NINO_Q8_0:
+    case NINO_Q4_0:
+    case NINO_Q4_1:
+    case NINO_Q5_0:
+    case NINO_Q5_1:
+    case NINO_Q4_K:
+    case NINO_Q5_K:
+    case NINO_Q6_K: return true;
+    default: return false;
+    }
+}
+
 static uint64_t align16(uint64_t n) { return (n + 15) / 16 * 16; }
 
 bool nino_raw_layout_of(const nino_weight *w, nino_raw_layout *out)

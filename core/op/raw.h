@@ -35,6 +35,8 @@ static inline bool nino_raw_can_decode(const nino_weight *w)
 {
     return nino_weight_taps(w) == 1 && w->c % 16 == 0;
 }
+// Types that kernels of matrix instructions decode in pairs of f16 (cl/wmma/chunks.cl), at little cost.
+bool nino_raw_has_pairs(nino_dtype t);
 // Fills dst, l->bytes. cancel (may be NULL): as in nino_pack_weight().
 nino_status nino_raw_read(const nino_weight *w, const nino_raw_layout *l,
                           const volatile int *cancel, void *dst, nino_error *err);

@@ -254,11 +254,28 @@ nino_attn_layout nino_sched_attention(const nino_profile *p, const nino_op_desc 
     return l;
 }
 
-// Beyond some rows a weight is better expanded once: decoding it as it is multiplied reads the
-// inputs too often.
-static bool decodes(const nino_profile *p, const nino_op_desc *d)
+// Rows from which on matrix instructions gain more by rows of 16 bits than these take to be written and read: of
+// tiles of 256 x 128 codebooks let 80 % of the peak through in place of 95 (core/op/clocks_list.h).
+enum { EXPAND_ROWS = 2048 };
+
+static bool is_slow_to_decode(const nino_op_desc *d, const nino_raw_layout *l)
 {
-    const int64_t most = p->schedule->decode_rows;
+    size_t values, bytes;
+    for (int i = 0; i < l->n_parts; i++) {
+        nino_dtype_block(l->part[i].type, &values, &bytes);
+        if (values > 1 && !nino_raw_has_pairs(l->part[i].type))
+            return d->src_type[0] != NINO_F32;
+    }
+    return false;
+}
+
+// Beyond some rows a weight is better expanded once: decoding it as it is multiplied reads the
+// inputs too often, or costs too much.
+static bool decodes(const nino_profile *p, const nino_op_desc *d, const nino_raw_layout *l)
+{
+    int64_t most = p->schedule->decode_rows;
+    if (p->schedule->has_matrix && is_slow_to_decode(d, l))
+        most = EXPAND_ROWS - 1;
     return nino_raw_can_decode(d->weight) &&
            (!most || nino_op_rows_of_whole(d, nino_shape_count(&d->dst) / d->weight->n) <= most);
 }
@@ -270,7 +287,7 @@ nino_expand_layout nino_sched_expand(const nino_profile *p, const nino_op_desc *
     const bool is_product =
         d->op == NINO_OP_LINEAR || d->op == NINO_OP_CONV2D || d->op == NINO_OP_CONV3D;
     if (p->schedule->is_plain || !is_product || !nino_raw_layout_of(d->weight, &raw) ||
-        decodes(p, d))
+        decodes(p, d, &raw))
         return l;
     const int64_t all = nino_pack_panels_of(d->weight->n);
     const nino_dtype type = nino_sched_operand(p, d->src_type[0]);
@@ -426,8 +443,7 @@ static bool can_split(const nino_profile *p, const nino_op_desc *d)
         d->op == NINO_OP_LINEAR || d->op == NINO_OP_CONV2D || d->op == NINO_OP_CONV3D;
     return is_product && p->units && p->peak_f16 > 0 && p->bandwidth > 0 &&
            p->schedule->has_matrix && d->src_type[0] != NINO_F32 && !nino_sched_is_skinny(d) &&
-           (!nino_raw_layout_of(d->weight, &raw) ||
-            (raw.n_parts == 1 && nino_raw_can_decode(d->weight)));
+           (!nino_raw_layout_of(d->weight, &raw) || (raw.n_parts == 1 && decodes(p, d, &raw)));
 }
 
 // Bytes that a call's whole moves, of which it may be some rows: the weight is the same.

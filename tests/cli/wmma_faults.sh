@@ -22,7 +22,9 @@ printed '^ok .*n31_k3'
 fault wmma LOCAL_ROW '(((r) \& 31) * LDK)' # an index in local memory
 fault wmma IS_CHANNEL 1                      # a mask
 fault wmma WEIGHT_ROW '(r)'                  # the order of rows in local memory
-conv=$case case=attention_f16_1x47x128 # queries and keys that fill no tile
+conv=$case case=linear_f16_23x256_n70_bias_wq4_K
+fault chunks GROUP '((c) / 32 \& 3)' # a scale of another eighth of a block
+case=attention_f16_1x47x128 # queries and keys that fill no tile
 rm -rf "$tmp/cl"
 cp -a cl "$tmp"
 expect 0 "$N" selftest --device cl --op $case

@@ -541,6 +541,20 @@ static void test_kept(void)
     nino_array_unref(&w);
 }
 
+// What is slow to decode: as it is multiplied where rows are few, else as rows of f16 before.
+static void test_stripe(nino_dtype type)
+{
+    on_cl->profile.tuning.gemm_tile = 4;
+    for (int i = 0; i < 2; i++) {
+        const nino_check_case c = { .op = NINO_OP_LINEAR,
+                                    .src = { { i ? 2049 : 40, 256 } },
+                                    .n = 24,
+                                    .bias = true,
+                                    .weight = NINO_IQ2_XS };
+        run(&c, type, -1);
+    }
+}
+
 static int run_type(nino_dtype type)
 {
     static const nino_dtype f16[] = { NINO_F8_E4M3, NINO_F8_E5M2, NINO_I8,   NINO_Q8_0,
@@ -563,6 +577,7 @@ static int run_type(nino_dtype type)
         test_stored(type, f16, sizeof(f16) / sizeof(f16[0]));
     else
         test_stored(type, bf16, sizeof(bf16) / sizeof(bf16[0]));
+    test_stripe(type);
     test_stored_conv(type, conv, sizeof(conv) / sizeof(conv[0]));
     test_split(type);
     if (type == NINO_F16) {

@@ -222,6 +222,28 @@ static void test_expand_rows(void)
     d.src_type[0] = NINO_F32;
     e = nino_sched_expand(&p, &d);
     CHECK(!e.is_rows && e.bytes == (uint64_t) e.panels * 64 * 9 * 320 * 4);
+    // Of linear layers of many rows what is slow to decode, which are then not divided into parts.
+    static const struct {
+        nino_dtype type;
+        int64_t rows;
+        bool is_expanded;
+    } cases[] = { { NINO_IQ2_XS, 2048, true }, { NINO_IQ2_XS, 2047, false },
+                  { NINO_Q4_K, 4096, false },  { NINO_Q6_K, 4096, false },
+                  { NINO_Q2_K, 4096, true },   { NINO_I8, 4096, false },
+                  { NINO_BF16, 4096, false } };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const nino_weight m = {
+            .role = NINO_W_MATRIX, .n = 64, .c = 12288, .dtype = cases[i].type
+        };
+        nino_op_desc linear = { .op = NINO_OP_LINEAR, .n_src = 1, .weight = &m };
+        linear.src[0] = NINO_SHAPE(cases[i].rows, m.c);
+        linear.dst = NINO_SHAPE(cases[i].rows, m.n);
+        linear.src_type[0] = NINO_F16;
+        e = nino_sched_expand(&p, &linear);
+        CHECK((e.panels > 0) == cases[i].is_expanded && e.is_rows == (e.panels > 0));
+        CHECK(!e.panels || nino_sched_workspace(&p, &linear) == e.bytes);
+        CHECK(!e.panels || nino_sched_split(&p, &linear).parts == 1);
+    }
 }
 
 static nino_attn_layout attention(const nino_profile *p, nino_dtype type, int64_t queries,
@@ -470,9 +492,9 @@ static void test_clocks(void)
     const double f32 = reached(&p, NINO_OP_LINEAR, NINO_F32, NINO_F16, 4608, 3072, 12288);
     const double few = reached(&p, NINO_OP_LINEAR, NINO_F16, NINO_F16, 65, 3072, 128);
     CHECK(f16 > 0.85 * best && f16 < 0.95 * best);
-    CHECK(q4 < 0.9 * f16 && q4 > 0.5 * f16); // decoded as it is multiplied
-    CHECK(f32 < 0.4 * f16);                  // no matrix instructions
-    CHECK(few < 0.1 * f16);                  // most processors have no tile
+    CHECK(q4 < 0.99 * f16 && q4 > 0.9 * f16); // decoded as it is multiplied
+    CHECK(f32 < 0.4 * f16);                   // no matrix instructions
+    CHECK(few < 0.1 * f16);                   // most processors have no tile
     const double fused = reached(&p, NINO_OP_ATTENTION, NINO_BF16, NINO_F32, 4608, 128, 24);
     const double wide = reached(&p, NINO_OP_ATTENTION, NINO_F16, NINO_F32, 16384, 512, 1);
     CHECK(fused > 0.8 * p.peak_f16 * p.efficiency_attn && fused < p.peak_f16 * p.efficiency_attn);
