@@ -73,10 +73,10 @@ static nino_tensor *bands_upload(nino_bands *m, int64_t first, int64_t end)
         const int64_t from = b->first > first ? b->first : first;
         const int64_t to = b->first + b->n < end ? b->first + b->n : end;
         if (from < to)
-            piece[n++] = (nino_piece){ b->array ? (const char *) b->array->data +
-                                                      (size_t) (from - b->first) * row
-                                                : NULL,
-                                       (size_t) (to - from) * row };
+            piece[n++] = (nino_piece){
+                b->array ? (const char *) b->array->data + (size_t) (from - b->first) * row : NULL,
+                (size_t) (to - from) * row
+            };
     }
     nino_tensor *t =
         nino_upload_pieces(m->s, NINO_SHAPE(1, end - first, m->w, m->c), m->type, piece, n);
