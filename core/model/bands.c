@@ -2,7 +2,6 @@
 #include "core/model/bands.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 void nino_bands_begin(nino_bands *m, nino_stream *s, bool on_host, int groups)
 {
@@ -61,27 +60,27 @@ void nino_bands_put(nino_bands *m, nino_tensor *rows)
         b->array = nino_download(m->s, rows, m->type);
 }
 
-// The same from the host, in one piece.
+// The same from the host. A plan has the bands, and nothing in them.
 static nino_tensor *bands_upload(nino_bands *m, int64_t first, int64_t end)
 {
-    const nino_shape shape = NINO_SHAPE(1, end - first, m->w, m->c);
     const size_t row = (size_t) (m->w * m->c) * nino_dtype_size(m->type);
-    if (nino_stream_is_plan(m->s))
-        return nino_zeros(m->s, shape, m->type);
-    nino_array *a = nino_array_create(m->type, shape);
-    if (!a)
-        return nino_stream_fail(m->s, NINO_ERR_NOMEM, "bands", "no host memory for rows of a map");
+    nino_piece *piece = malloc((size_t) (m->n + 1) * sizeof(*piece));
+    int n = 0;
+    if (!piece)
+        return nino_stream_fail(m->s, NINO_ERR_NOMEM, "bands", "no host memory for %d", m->n);
     for (int i = m->n_dropped; i < m->n; i++) {
         const nino_band *b = &m->band[i];
         const int64_t from = b->first > first ? b->first : first;
         const int64_t to = b->first + b->n < end ? b->first + b->n : end;
-        if (from < to && b->array)
-            memcpy((char *) a->data + (size_t) (from - first) * row,
-                   (const char *) b->array->data + (size_t) (from - b->first) * row,
-                   (size_t) (to - from) * row);
+        if (from < to)
+            piece[n++] = (nino_piece){
+                b->array ? (const char *) b->array->data + (size_t) (from - b->first) * row : NULL,
+                (size_t) (to - from) * row
+            };
     }
-    nino_tensor *t = nino_upload(m->s, a, m->type);
-    nino_array_unref(&a);
+    nino_tensor *t =
+        nino_upload_pieces(m->s, NINO_SHAPE(1, end - first, m->w, m->c), m->type, piece, n);
+    free(piece);
     return t;
 }
 

@@ -44,6 +44,26 @@ nino_tensor *nino_upload(nino_stream *s, const nino_array *a, nino_dtype type)
     return t;
 }
 
+nino_tensor *nino_upload_pieces(nino_stream *s, nino_shape shape, nino_dtype type,
+                                const nino_piece *piece, int n)
+{
+    nino_error err = { 0 };
+    nino_tensor *t = nino_stream_ok(s) ? nino_tensor_new(s, shape, type) : NULL;
+    if (!t)
+        return NULL;
+    nino_block at = t->mem;
+    for (int i = 0; i < n && !err.code; i++) {
+        s->be->impl->upload(s->be, &at, piece[i].data, piece[i].bytes, &err);
+        at.offset += piece[i].bytes;
+    }
+    if (err.code) {
+        take_error(s, &err);
+        nino_unref(t);
+        return NULL;
+    }
+    return t;
+}
+
 nino_array *nino_download(nino_stream *s, nino_tensor *t, nino_dtype type)
 {
     nino_array *a = NULL;

@@ -106,9 +106,9 @@ static nino_status give_latent(trial *t, uint64_t seed, nino_error *err)
         }
         t->latent[i] = sum * 1.7f;
     }
-    const nino_raster r = { NINO_RASTER_INIT, .type = NINO_RASTER_F32,
-                            .n = t->c->batch, .frames = frames,
-                            .height = h,      .width = w,
+    const nino_raster r = { NINO_RASTER_INIT,     .type = NINO_RASTER_F32,
+                            .n = t->c->batch,     .frames = frames,
+                            .height = h,          .width = w,
                             .channels = channels, .data = t->latent };
     return nino_graph_set_latent(t->g, "5", &r, err);
 }

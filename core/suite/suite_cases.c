@@ -39,7 +39,7 @@ const suite_case nino_suite_cases[] = {
     { "batch video 4 x 512x512 x 9", "wan", SUITE_WAN, true, 512, 512, 4, 9, 1, 0, 0 },
     { "decode 256x256", "vae", SUITE_VAE, true, 256, 256, 1, 0, 0, 0, 0 },
     { "decode 1024x1024", "vae", SUITE_VAE, true, 1024, 1024, 1, 0, 0, 0, 0 },
-    { "stream 256x256", "load", SUITE_LOAD, true, 256, 256, 1, 0, 2, 0, 0.33 },
+    { "stream 256x256", "load", SUITE_LOAD, true, 256, 256, 1, 0, 1, 0, 0.33 },
     { 0 },
 };
 

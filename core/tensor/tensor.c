@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "core/base/size.h"
 
@@ -81,6 +82,15 @@ static bool array_bytes(nino_dtype dtype, const nino_shape *s, uint64_t *out)
     return true;
 }
 
+// Of memory that is used for the first time every page costs a fault, which is more than copying into it.
+static void ask_for_large_pages(void *data, size_t bytes)
+{
+    const uintptr_t large = (uintptr_t) 2 << 20, from = nino_round_up((uintptr_t) data, large);
+    const uintptr_t to = ((uintptr_t) data + bytes) / large * large;
+    if (bytes >= 4 * large && to > from)
+        madvise((char *) data + (from - (uintptr_t) data), to - from, MADV_HUGEPAGE);
+}
+
 nino_array *nino_array_create(nino_dtype dtype, nino_shape shape)
 {
     uint64_t bytes;
@@ -94,6 +104,7 @@ nino_array *nino_array_create(nino_dtype dtype, nino_shape shape)
     if (!a)
         return NULL;
     a->data = (void *) nino_round_up((uintptr_t) (a + 1), 64);
+    ask_for_large_pages(a->data, room);
     a->dtype = dtype;
     a->shape = shape;
     a->bytes = (size_t) bytes;

@@ -31,7 +31,8 @@ static void test_cases(void)
         suite_models m;
         int errors = 0;
         CHECK((c->frames == 0 || c->frames % 4 == 1) && c->width % 16 == 0);
-        if (c->is_full && c->flow != SUITE_TAESD && c->flow != SUITE_TAEHV) // gigabytes, or as quick
+        if (c->is_full && c->flow != SUITE_TAESD &&
+            c->flow != SUITE_TAEHV) // gigabytes, or as quick
             continue;
         CHECK_OK(nino_suite_make_models(c, &p, dir, sizeof(dir), &m, why, sizeof(why), &err), err);
         CHECK(!*why);
