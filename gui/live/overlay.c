@@ -27,6 +27,7 @@ typedef struct Slot {
     guint64 begin[SIDES], end[SIDES]; // of its run; both 0: it is not in it
     double at, width;                 // ns of the axis
     double seconds[SIDES];            // as the table has them
+    gboolean is_cached[SIDES];        // it did not run: its result was there
 } Slot;
 
 typedef struct Part { // of a lane
@@ -102,6 +103,8 @@ static void take_nodes(Overlay *o, const nino_compare *c)
                 continue;
             Slot s = { .at = 0 };
             g_strlcpy(s.name, r->node, sizeof(s.name));
+            s.is_cached[BASE] = r->cached_a;
+            s.is_cached[SHOWN] = r->cached_b;
             set_side(&s, BASE, o->base, at.a, r->total_a);
             set_side(&s, SHOWN, side_history(o, SHOWN), at.b, r->total_b);
             if (!pass)
@@ -232,6 +235,9 @@ static void say_change(char *buf, size_t size, const Slot *s)
     const double change = 100 * (s->seconds[SHOWN] / s->seconds[BASE] - 1);
     if (!s->end[BASE] || !s->end[SHOWN])
         g_strlcpy(buf, s->end[BASE] ? _("only in the baseline") : _("only in this run"), size);
+    else if (s->is_cached[BASE] != s->is_cached[SHOWN])
+        g_strlcpy(buf, s->is_cached[BASE] ? _("cached in the baseline") : _("cached in this run"),
+                  size);
     else if (s->seconds[BASE] > 0)
         g_snprintf(buf, size, "%s%.1f %%", change < 0 ? "−" : "+", fabs(change));
     else

@@ -41,6 +41,18 @@ char **nino_welcome_examples(void)
     return g_strv_builder_end(list);
 }
 
+char *nino_welcome_picture(const char *path)
+{
+    for (gsize i = 0; i < G_N_ELEMENTS(examples); i++) {
+        g_autofree char *example = example_path(examples[i].name);
+        g_autofree char *file = g_strconcat(examples[i].name, ".png", NULL);
+        g_autofree char *pictures = nino_place("workflows", "pictures");
+        if (pictures && !g_strcmp0(example, path))
+            return g_build_filename(pictures, file, NULL);
+    }
+    return NULL;
+}
+
 char *nino_welcome_demo(const char *what) { return nino_place("demo", what); }
 
 // ---- cards --------------------------------------------------------------------------------------
@@ -55,13 +67,11 @@ static GtkWidget *label_of(const char *text, const char *css)
     return label;
 }
 
-static GtkWidget *card(const char *path, const char *name, const char *title, const char *says)
+static GtkWidget *card(const char *path, const char *title, const char *says)
 {
     GtkWidget *button = gtk_button_new(),
               *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_XS);
-    g_autofree char *file = g_strconcat(name, ".png", NULL);
-    g_autofree char *pictures = nino_place("workflows", "pictures");
-    g_autofree char *shown = pictures ? g_build_filename(pictures, file, NULL) : NULL;
+    g_autofree char *shown = nino_welcome_picture(path);
     GtkWidget *picture = gtk_picture_new_for_filename(shown);
     gtk_widget_set_size_request(picture, PICTURE, PICTURE);
     gtk_picture_set_can_shrink(GTK_PICTURE(picture), TRUE);
@@ -91,8 +101,8 @@ static GtkWidget *cards(void)
         g_autofree char *path = example_path(examples[i].name);
         if (!path)
             continue;
-        gtk_flow_box_append(GTK_FLOW_BOX(flow), card(path, examples[i].name, _(examples[i].title),
-                                                     _(examples[i].says)));
+        gtk_flow_box_append(GTK_FLOW_BOX(flow),
+                            card(path, _(examples[i].title), _(examples[i].says)));
         // the button takes the focus, not the cell around it
         gtk_widget_set_focusable(gtk_widget_get_last_child(flow), FALSE);
     }

@@ -137,6 +137,7 @@ GtkWidget *nino_window_new_shelf(NinoWindow *w, const char *name)
     static const NinoShelfType flows = { .search = N_("Search for a workflow to open"),
                                          .empty = N_("No such workflow"),
                                          .items = shelf_workflows,
+                                         .picture = nino_welcome_picture,
                                          .chosen = on_shelf_workflow };
     return nino_shelf_new(g_str_equal(name, "nodes")    ? &nodes
                           : g_str_equal(name, "models") ? &models

@@ -9,6 +9,8 @@
 #include "canvas/canvas.h"
 #include "canvas/search.h"
 
+enum { PICTURE = 40 };
+
 typedef struct Shelf {
     const NinoShelfType *type;
     gpointer user;
@@ -112,6 +114,21 @@ static char *tip_of(const Shelf *s, const NinoSearchItem *item)
     return g_strdup_printf("%s\n%s\n%s", item->title, def->key, def->help ? def->help : "");
 }
 
+static GtkWidget *with_picture(const Shelf *s, const NinoSearchItem *item, GtkWidget *title)
+{
+    g_autofree char *path = s->type->picture ? s->type->picture(item->key) : NULL;
+    if (!path)
+        return title;
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0),
+              *image = gtk_image_new_from_file(path);
+    gtk_image_set_pixel_size(GTK_IMAGE(image), PICTURE);
+    gtk_widget_set_margin_start(image, NINO_SPACE_M);
+    gtk_widget_add_css_class(box, "thumbnail");
+    gtk_box_append(GTK_BOX(box), image);
+    gtk_box_append(GTK_BOX(box), title);
+    return box;
+}
+
 static GtkWidget *shelf_new_row(const Shelf *s, NinoSearchItem *item)
 {
     GtkWidget *row = gtk_list_box_row_new(), *title = gtk_label_new(item->title);
@@ -120,7 +137,7 @@ static GtkWidget *shelf_new_row(const Shelf *s, NinoSearchItem *item)
     gtk_label_set_ellipsize(GTK_LABEL(title), PANGO_ELLIPSIZE_MIDDLE);
     gtk_widget_set_margin_start(title, NINO_SPACE_M);
     gtk_widget_set_tooltip_text(row, tip);
-    gtk_list_box_row_set_child(GTK_LIST_BOX_ROW(row), title);
+    gtk_list_box_row_set_child(GTK_LIST_BOX_ROW(row), with_picture(s, item, title));
     gtk_accessible_update_property(GTK_ACCESSIBLE(row), GTK_ACCESSIBLE_PROPERTY_LABEL, item->title,
                                    GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, tip, -1);
     g_object_set_data(G_OBJECT(row), "item", item);

@@ -10,6 +10,7 @@ typedef struct NinoShelfType {
     gboolean is_by_terms; // groups are the terms, not the details
     gboolean is_dragged;  // keys are items of a canvas
     void (*chosen)(gpointer user, const char *key);
+    char *(*picture)(const char *key); // the path of a small one of it; NULL: there are none
     // What is to be known of the row that is selected, shown below the list; NULL: nothing.
     char *(*about)(gpointer user, const char *group, const char *title);
 } NinoShelfType;

@@ -170,8 +170,11 @@ static void look_at_all(GtkWidget *window, int width, int height, const char *th
         look(window, *drawers[i] ? drawers[i] : "compose", width, height, theme);
     }
     check_size(window, width, height);
-    gtk_widget_activate_action(window, "win.drawer", "s", "log"); // closes it
+    gtk_widget_activate_action(window, "win.panel", "s", "queue");
     gtk_widget_activate_action(window, "win.panel", "s", "result");
+    look(window, "queue-results", width, height, theme);
+    check_size(window, width, height);
+    gtk_widget_activate_action(window, "win.drawer", "s", "queue"); // closes it
     look(window, "results", width, height, theme);
     gtk_widget_activate_action(window, "win.side", NULL);
     gtk_widget_activate_action(window, "win.perspective", "s", "profile");
