@@ -69,21 +69,24 @@ INLINE void ask_for_rows(const local ulong *rows, int n_rows, int from, int n)
 #define PANELS_AS_READ PASTE(AS_READ_, WT)
 #if PANELS_AS_READ
 DEFINE_TILE(tile_panel, local, global, local)
+#endif
 // Rows of f32 inputs can be read where they lie, too, unless they are so far apart that they would
 // drive each other out of a second-level cache.
 #define ROWS_AS_READ_f32 1
 #define ROWS_AS_READ PASTE(ROWS_AS_READ_, STORAGE)
 #define FAR_APART 4096 // floats
+#if ROWS_AS_READ && PANELS_AS_READ
 DEFINE_TILE(tile_in_place, global, global, local)
+#elif ROWS_AS_READ
+DEFINE_TILE(tile_rows, global, local, local)
 #endif
 
-// ws[s][k][NR] = columns s * NR .. of n rows of a panel, for s < subs.
-INLINE void convert(global const W_t *w, int n, int subs, local float16 *ws)
+// ws[k][NR] = NR columns of n rows of a panel.
+INLINE void convert(global const W_t *w, int n, local float16 *ws)
 {
-    for (int k = 0; k < n; k++)
-        for (int s = 0; s < subs; s++)
-            for (int v = 0; v < NV; v++)
-                ws[(s * KC + k) * NV + v] = LOADW16(w + k * 64 + s * NR + v * 16);
+    for (int k = 0; k < n; k++, w += 64)
+        for (int v = 0; v < NV; v++)
+            ws[k * NV + v] = LOADW16(w + v * 16);
 }
 
 // The macro tile: rows from pixel p0 on, panels j0 .. j1. Of the last MR rows those beyond np are
@@ -96,7 +99,7 @@ INLINE void accumulate(const geometry *g, int p0, int np, int j0, int j1, int N,
 {
     const int taps = TAPS(g), K = taps * C, Cp = (C + 15) & ~15, first = tap0 * C;
     const long panel = (long) taps * Cp;
-#if PANELS_AS_READ && ROWS_AS_READ
+#if ROWS_AS_READ
     const int is_plain = taps == 1 && g->stride == 1 && !g->pad && !g->up && C == Cp;
     const int whole = is_plain && C % FAR_APART ? np / MR * MR : 0; // rows that need no copy
 #else
@@ -143,18 +146,25 @@ INLINE void accumulate(const geometry *g, int p0, int np, int j0, int j1, int N,
                 continue;
             }
 #endif
-            for (int k = 0, t = t0, c = c0; k < kc; t++, c = 0) {
-                const int n = min(C - c, kc - k);
-                convert(Wp + (j * panel + t * Cp + c) * 64, n, subs, ws + k * NV);
-                k += n;
-            }
-            for (int s = 0; s < subs; s++)
+            for (int s = 0; s < subs; s++) {
+                for (int k = 0, t = t0, c = c0; k < kc; t++, c = 0) {
+                    const int n = min(C - c, kc - k);
+                    convert(Wp + (j * panel + t * Cp + c) * 64 + s * NR, n, ws + k * NV);
+                    k += n;
+                }
                 for (int r = 0; r < np; r += MR, ahead += asked) {
                     if (!s)
                         ask_for_rows(after + r, min(MR, np - r), (j - j0) * part, part);
-                    tile_product(kc, xs + r * LDX, LDX, ws + s * KC * NV,
-                                 sums + r * LDACC + s * NV, LDACC, k0 == first, ahead, each);
+#if ROWS_AS_READ && !PANELS_AS_READ
+                    if (r < whole)
+                        tile_rows(kc, X + (long) (p0 + r) * C + k0, C, ws, sums + r * LDACC + s * NV,
+                                  LDACC, k0 == first, ahead, each);
+                    else
+#endif
+                        tile_product(kc, xs + r * LDX, LDX, ws, sums + r * LDACC + s * NV, LDACC,
+                                     k0 == first, ahead, each);
                 }
+            }
         }
     }
 }
@@ -248,7 +258,7 @@ kernel WG1 void gemm(int row0, int row1, int N, int ld, int C, int H, int W, int
                      const ulong R_off, global T *Y, const ulong Y_off, int rows, int nb VIDEO_ARGS, int fn,
                      int has)
 {
-    local float16 ws[KC * 4], acc[ROWS * LDACC];
+    local float16 ws[KC * NV], acc[ROWS * LDACC];
     local float xs[ROWS * LDX];
     local ulong after[ROWS];
     const geometry g = { H, W, OH, OW, ks, stride, pad, up, VIDEO_GEOMETRY };
