@@ -1,6 +1,7 @@
 // Kernel benchmark: products and 3x3 convolutions through the stream API against OpenBLAS and
 // oneDNN, interleaved in one process, so that the ratios hold on a noisy machine. Every result is
 // compared with the library's.
+// OpenBLAS takes a processor that it does not know for an older one: OPENBLAS_CORETYPE names the kind.
 //   bench/kernels [--rounds N] [--device SEL] [--only TEXT] [--rows N: of products with weights]
 #include "core/base/time.h"
 #include "core/op/backend.h"
@@ -59,6 +60,18 @@ static double median_ratio(const double *a, const double *b)
     for (int i = 0; i < rounds; i++)
         r[i] = a[i] / b[i];
     return median(r);
+}
+
+// Quartiles of the ratios of rounds.
+static const char *spread(const double *a, const double *b)
+{
+    static char text[32];
+    double r[MAX_ROUNDS];
+    for (int i = 0; i < rounds; i++)
+        r[i] = a[i] / b[i];
+    qsort(r, (size_t) rounds, sizeof(*r), by_value);
+    snprintf(text, sizeof(text), "%.2f .. %.2f", r[(rounds - 1) / 4], r[(3 * rounds - 1) / 4]);
+    return text;
 }
 
 static nino_array *random_array(nino_shape shape)
@@ -177,8 +190,8 @@ static void bench_gemm(int n)
         }
     }
     const double gflop = 2e-9 * n * n * n;
-    printf("%-34s %8.1f   OpenBLAS %8.1f   ratio %.2f\n", title, gflop / median(ours),
-           gflop / median(blas), median_ratio(blas, ours));
+    printf("%-34s %8.1f   OpenBLAS %8.1f   ratio %.2f (%s)\n", title, gflop / median(ours),
+           gflop / median(blas), median_ratio(blas, ours), spread(blas, ours));
     layer_close(&l);
     nino_array_unref(&x);
     nino_array_unref(&w);
@@ -214,12 +227,12 @@ static void bench_weights(int m, int n, nino_dtype type)
         ours[r] = t;
         cpu[r] = (c2 - c1) / (c1 - c0);
     }
-    const double ratio = 1 / median_ratio(f32, ours), gflop = 2e-9 * n * n * m;
+    const double ratio = median_ratio(ours, f32), gflop = 2e-9 * n * n * m;
     const size_t bytes = backend->impl->packed_bytes(backend, b.w, &kept);
-    printf("product %d x %d, weights %-8s %8.1f   f32      %8.1f   time  %.2f   cpu %.2f   "
+    printf("product %d x %d, weights %-8s %8.1f   f32      %8.1f   time  %.2f (%s)   cpu %.2f   "
            "(%.3f of the file)\n",
            m, n, nino_dtype_name(type), gflop / median(ours), gflop / median(f32), ratio,
-           median(cpu), (double) bytes / (double) q->bytes);
+           spread(ours, f32), median(cpu), (double) bytes / (double) q->bytes);
     if (ratio > 1.25 && median(cpu) > 1.25) {
         printf("FAIL: more than 1.25 times as long\n");
         failures++;
@@ -380,8 +393,9 @@ static void bench_conv(int c, int h)
     for (int i = 0; i < 2; i++) {
         char line[96];
         snprintf(line, sizeof(line), "%s, %s", title, kind[i]);
-        printf("%-34s %8.1f   oneDNN   %8.1f   ratio %.2f   (%s)\n", line, gflop / median(ours[i]),
-               gflop / median(theirs[best]), median_ratio(theirs[best], ours[i]), o[best].name);
+        printf("%-34s %8.1f   oneDNN   %8.1f   ratio %.2f (%s)   %s\n", line,
+               gflop / median(ours[i]), gflop / median(theirs[best]),
+               median_ratio(theirs[best], ours[i]), spread(theirs[best], ours[i]), o[best].name);
     }
     for (int i = 0; i < n; i++)
         onednn_close(&o[i]);
@@ -424,8 +438,9 @@ int main(int argc, char **argv)
     rounds = rounds < 1 ? 1 : rounds > MAX_ROUNDS ? MAX_ROUNDS : rounds;
     setenv("OMP_WAIT_POLICY", "passive", 0); // before any library starts its threads
     open_device(selector);
-    printf("GFLOP/s, median of %d interleaved rounds; ratio: median of time there / time here\n",
-           rounds);
+    printf("GFLOP/s, median of %d interleaved rounds; ratio: median of time there / time here "
+           "(quartiles); OpenBLAS for %s\n",
+           rounds, openblas_get_corename());
     if (strstr("product", only))
         for (size_t i = 0; i < sizeof(products) / sizeof(*products); i++)
             bench_gemm(products[i]);
