@@ -134,7 +134,7 @@ static void keep_planned(nino_ctx *ctx, const nino_planned *p, const nino_hash *
         ctx->planned_for = *key;
 }
 
-void nino_exec_choose(run_state *rs, nino_planned *out)
+nino_status nino_exec_choose(run_state *rs, nino_planned *out, nino_error *err)
 {
     nino_exec *x = rs->x;
     nino_backend *device = nino_ctx_backend(x->ctx);
@@ -155,11 +155,16 @@ void nino_exec_choose(run_state *rs, nino_planned *out)
         x->choice = out->choice;
         x->total_flops = out->best.flops;
         tell_choices(x, out);
-        return;
+        return NINO_OK;
     }
     c.needs = nino_needs_create();
-    const nino_status st = nino_planner_choose(&w, mem.budget, out, NULL);
+    const nino_status st = nino_planner_choose(&w, mem.budget, out, err);
     nino_needs_destroy(&c.needs);
+    if (st ==
+        NINO_ERR_NOMEM) { // the host's, or it would say what fits: no plan, and not another one
+        nino_programs_release(&programs);
+        return st;
+    }
     if (st == NINO_OK && has_key)
         keep_planned(x->ctx, out, &key);
     const double seconds = (double) (nino_now_ns() - start) * 1e-9;
@@ -183,6 +188,7 @@ void nino_exec_choose(run_state *rs, nino_planned *out)
     if (device->impl->expect)
         device->impl->expect(device, &programs);
     nino_programs_release(&programs);
+    return NINO_OK; // what else is wrong is found by the run
 }
 
 bool nino_exec_may_narrow(const nino_exec *x, const nino_profile *p)
