@@ -40,7 +40,7 @@ fi
 fails "kind=abort at=1 code=6 call=clEnqueueNDRangeKernel" "a driver that aborts"
 
 # it does not return: the worker can be replaced, and left
-begin "kind=hang at=1 call=clFlush"
+begin "kind=hang at=1 call=clEnqueueNDRangeKernel"
 win_do run
 hangs() { grep -q 'hangs in' "$work/report"; }
 until_ok 60 hangs || die "a driver that hangs: it was not reached"
