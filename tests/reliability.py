@@ -26,7 +26,6 @@ PROGRAMME = [
     ("kill", "what writes files killed at a call that writes", "none torn"),
     ("programs", "programs killed at a call that writes", "none torn"),
     ("studio", "the app killed at a call that writes", "none torn"),
-    ("studio_device", "OpenCL calls that fail, abort or hang below the app", "it goes on, the next start is well"),
     ("programs", "deaths of a worker", "its queue is done by the next one"),
     ("same_bits", "runs with the bits of the first", "all"),
     ("same_bits", "schedules against each other", "NMSE < 1e-6"),

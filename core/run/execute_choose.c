@@ -63,6 +63,8 @@ static nino_status walk_run(void *priv, uint64_t budget, const nino_choice *choi
     x.found = out->node;
     x.stream = plan && copy_nodes(c->real, &rs) ? nino_stream_create(&sp, &e) : NULL;
     nino_status st = x.stream ? nino_exec_run_all(&rs, &e) : NINO_ERR_NOMEM;
+    if (st && !e.code)
+        nino_fail(&e, st, "plan", "out of memory");
     if (st == NINO_OK) {
         nino_mem_stat m;
         nino_pool_stat(plan->pool, &m);
