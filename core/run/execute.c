@@ -579,7 +579,7 @@ nino_status nino_exec_run(nino_exec *x, nino_error *err)
     nino_pool_stat(pool, &mem);
     x->budget = mem.budget;
     if (st == NINO_OK && !x->is_plan)
-        nino_exec_choose(&rs, &planned);
+        st = nino_exec_choose(&rs, &planned, &e);
     if (planned.fits)
         nino_pool_set_budget(pool, planned.budget);
     x->started_ns = nino_now_ns();

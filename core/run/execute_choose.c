@@ -63,6 +63,8 @@ static nino_status walk_run(void *priv, uint64_t budget, const nino_choice *choi
     x.found = out->node;
     x.stream = plan && copy_nodes(c->real, &rs) ? nino_stream_create(&sp, &e) : NULL;
     nino_status st = x.stream ? nino_exec_run_all(&rs, &e) : NINO_ERR_NOMEM;
+    if (st && !e.code)
+        nino_fail(&e, st, "plan", "out of memory");
     if (st == NINO_OK) {
         nino_mem_stat m;
         nino_pool_stat(plan->pool, &m);
@@ -134,7 +136,7 @@ static void keep_planned(nino_ctx *ctx, const nino_planned *p, const nino_hash *
         ctx->planned_for = *key;
 }
 
-void nino_exec_choose(run_state *rs, nino_planned *out)
+nino_status nino_exec_choose(run_state *rs, nino_planned *out, nino_error *err)
 {
     nino_exec *x = rs->x;
     nino_backend *device = nino_ctx_backend(x->ctx);
@@ -155,11 +157,16 @@ void nino_exec_choose(run_state *rs, nino_planned *out)
         x->choice = out->choice;
         x->total_flops = out->best.flops;
         tell_choices(x, out);
-        return;
+        return NINO_OK;
     }
     c.needs = nino_needs_create();
-    const nino_status st = nino_planner_choose(&w, mem.budget, out, NULL);
+    const nino_status st = nino_planner_choose(&w, mem.budget, out, err);
     nino_needs_destroy(&c.needs);
+    if (st ==
+        NINO_ERR_NOMEM) { // the host's, or it would say what fits: no plan, and not another one
+        nino_programs_release(&programs);
+        return st;
+    }
     if (st == NINO_OK && has_key)
         keep_planned(x->ctx, out, &key);
     const double seconds = (double) (nino_now_ns() - start) * 1e-9;
@@ -183,6 +190,7 @@ void nino_exec_choose(run_state *rs, nino_planned *out)
     if (device->impl->expect)
         device->impl->expect(device, &programs);
     nino_programs_release(&programs);
+    return NINO_OK; // what else is wrong is found by the run
 }
 
 bool nino_exec_may_narrow(const nino_exec *x, const nino_profile *p)

@@ -54,7 +54,7 @@ void nino_exec_release_nodes(run_state *rs);
 // ---- execute_choose.c: what the planner makes of a run
 // Walks it from the values that it will start from, sets x->choice and x->total_flops, tells what was
 // chosen; what cannot be planned runs without. The device hears which programs will come.
-void nino_exec_choose(run_state *rs, nino_planned *out);
+nino_status nino_exec_choose(run_state *rs, nino_planned *out, nino_error *err);
 // A run for which there was too little memory: how much would have done, and for which node.
 void nino_exec_name_least(const nino_planned *p, nino_error *err);
 // ---- execute_error.c: precision.measure_error

@@ -429,8 +429,10 @@ static double find_bound(search *s)
     const uint64_t budget = s->budget;
     const size_t n = (size_t) s->w->n_nodes;
     double bound = INFINITY;
-    if (!planned_init(&p, s->w->n_nodes))
+    if (s->is_out || !planned_init(&p, s->w->n_nodes)) {
+        s->is_out = true;
         return 0;
+    }
     s->p = &p;
     s->budget = 0;
     if (search_budget(s, NULL) == NINO_OK)
@@ -552,8 +554,8 @@ static void search_least_as_well(search *s, int from)
 }
 
 // Where the budget makes no difference, what there is to choose beside. Else within the steps at and below it: more
-// memory never costs more, as charged.
-static nino_status search_all(search *s, nino_error *err)
+// memory never costs more, as charged. What is found where the host's memory ran out on the way is another plan.
+static nino_status search_within(search *s, nino_error *err)
 {
     nino_planned *p = s->p;
     const nino_status st = walk(s, s->budget, p->choice, &p->err);
@@ -584,14 +586,19 @@ static nino_status search_all(search *s, nino_error *err)
         search_least_as_well(s, small);
     if (!p->fits && st == NINO_OK) // it is the least itself
         search_as_well(s, p);
-    if (s->is_out)
-        return nino_fail(err, NINO_ERR_NOMEM, "plan", "out of memory");
     p->plain_cost = isfinite(plain) ? plain : p->cost;
     if (p->fits && walk(s, 0, p->choice, NULL) == NINO_OK)
         p->free_cost = nino_planner_cost(s->w->profile, &s->out);
     for (int i = 0; i < s->w->n_nodes && p->free_cost > 0; i++)
         p->free_load[i] = s->out.node[i].load_bytes;
     return NINO_OK;
+}
+
+static nino_status search_all(search *s, nino_error *err)
+{
+    const nino_status st = search_within(s, err);
+    return st == NINO_OK && s->is_out ? nino_fail(err, NINO_ERR_NOMEM, "plan", "out of memory")
+                                      : st;
 }
 
 nino_status nino_planner_choose(const nino_walker *w, uint64_t budget, nino_planned *out,

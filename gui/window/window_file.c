@@ -410,8 +410,10 @@ void nino_window_recover(NinoWindow *w)
         NinoTab *tab = nino_window_add_tab(w);
         if (nino_tab_restore(tab, r->json, r->len, r->path, NULL))
             n++;
-        else
+        else {
+            nino_autosave_leave(r);
             nino_window_remove_tab(w, tab);
+        }
     }
     if (n) {
         g_autofree char *text = g_strdup_printf(

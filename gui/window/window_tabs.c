@@ -83,18 +83,23 @@ void nino_window_check(NinoWindow *w)
 
 void nino_window_autosave(NinoWindow *w)
 {
+    gboolean is_kept = TRUE;
     g_clear_handle_id(&w->autosave_timer, g_source_remove);
     for (int i = 0; i < gtk_notebook_get_n_pages(w->tabs); i++) {
         NinoTab *tab = NINO_TAB(gtk_notebook_get_nth_page(w->tabs, i));
         gsize len = 0;
-        const char *text = nino_tab_is_changed(tab) ? nino_tab_json(tab, FALSE, &len, NULL) : NULL;
+        const gboolean is_changed = nino_tab_is_changed(tab);
+        const char *text = is_changed ? nino_tab_json(tab, FALSE, &len, NULL) : NULL;
         if (text)
-            nino_autosave_keep(nino_tab_uid(tab), nino_tab_title(tab), nino_tab_path(tab), text,
-                               len);
-        else
+            is_kept &= nino_autosave_keep(nino_tab_uid(tab), nino_tab_title(tab),
+                                          nino_tab_path(tab), text, len);
+        else if (!is_changed)
             nino_autosave_forget(nino_tab_uid(tab));
+        else
+            is_kept = FALSE; // no memory: what was kept before stays
     }
-    nino_autosave_discard(); // what was recovered is kept again, or was given up
+    if (is_kept)
+        nino_autosave_discard(); // what was recovered is kept again, or was given up
 }
 
 static gboolean on_autosave(gpointer user)

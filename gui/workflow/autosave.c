@@ -42,8 +42,8 @@ static char *autosave_file_of(const char *dir, const char *uid, const char *endi
     return g_build_filename(dir, name, NULL);
 }
 
-void nino_autosave_keep(const char *uid, const char *title, const char *path, const char *json,
-                        gsize len)
+gboolean nino_autosave_keep(const char *uid, const char *title, const char *path, const char *json,
+                            gsize len)
 {
     const char *dir = session_dir();
     g_autofree char *text = autosave_file_of(dir, uid, ".json"),
@@ -53,9 +53,11 @@ void nino_autosave_keep(const char *uid, const char *title, const char *path, co
     g_key_file_set_string(meta, "workflow", "title", title);
     if (path)
         g_key_file_set_string(meta, "workflow", "path", path);
-    if (!g_file_set_contents(text, json, (gssize) len, &error) ||
-        !g_key_file_save_to_file(meta, about, &error))
-        g_message("autosave: %s", error->message);
+    if (g_file_set_contents(text, json, (gssize) len, &error) &&
+        g_key_file_save_to_file(meta, about, &error))
+        return TRUE;
+    g_message("autosave: %s", error->message);
+    return FALSE;
 }
 
 void nino_autosave_forget(const char *uid)
@@ -74,26 +76,32 @@ static void recovered_free(gpointer p)
     g_free(r->title);
     g_free(r->path);
     g_free(r->json);
+    g_free(r->folder);
     g_free(r);
 }
 
-static void take_file(GPtrArray *out, const char *dir, const char *name)
+// FALSE: it cannot be read now.
+static gboolean take_file(GPtrArray *out, const char *dir, const char *name)
 {
+    g_autoptr(GError) error = NULL;
     if (!g_str_has_suffix(name, ".json"))
-        return;
+        return TRUE;
     g_autofree char *uid = g_strndup(name, strlen(name) - strlen(".json"));
     g_autofree char *text = autosave_file_of(dir, uid, ".json"),
                     *about = autosave_file_of(dir, uid, ".ini");
     g_autoptr(GKeyFile) meta = g_key_file_new();
     NinoRecovered *r = g_new0(NinoRecovered, 1);
-    if (!g_file_get_contents(text, &r->json, &r->len, NULL)) {
+    if (!g_file_get_contents(text, &r->json, &r->len, &error)) {
+        g_message("unsaved work is left for the next start: %s", error->message);
         recovered_free(r);
-        return;
+        return FALSE;
     }
+    r->folder = g_strdup(dir);
     g_key_file_load_from_file(meta, about, G_KEY_FILE_NONE, NULL);
     r->title = g_key_file_get_string(meta, "workflow", "title", NULL);
     r->path = g_key_file_get_string(meta, "workflow", "path", NULL);
     g_ptr_array_add(out, r);
+    return TRUE;
 }
 
 GPtrArray *nino_autosave_recover(void)
@@ -111,9 +119,11 @@ GPtrArray *nino_autosave_recover(void)
             continue;
         g_autoptr(GDir) files = g_dir_open(dir, 0, NULL);
         const char *name;
+        gboolean is_whole = files != NULL;
         while (files && (name = g_dir_read_name(files)))
-            take_file(out, dir, name);
-        g_ptr_array_add(found_dirs, g_steal_pointer(&dir));
+            is_whole &= take_file(out, dir, name);
+        if (is_whole)
+            g_ptr_array_add(found_dirs, g_steal_pointer(&dir));
     }
     return out;
 }
@@ -135,6 +145,13 @@ void nino_autosave_discard(void)
         remove_dir(found_dirs->pdata[i]);
     if (found_dirs)
         g_ptr_array_set_size(found_dirs, 0);
+}
+
+void nino_autosave_leave(const NinoRecovered *r)
+{
+    guint i;
+    if (found_dirs && g_ptr_array_find_with_equal_func(found_dirs, r->folder, g_str_equal, &i))
+        g_ptr_array_remove_index(found_dirs, i);
 }
 
 void nino_autosave_end(void)

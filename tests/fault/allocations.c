@@ -31,7 +31,11 @@ static long run_case(int flow, const char *device, long at, int sticky, uint64_t
     const long calls = oom.calls;
     oom.at = 0;
     if (st) {
-        CHECK(oom.fired && st == err.code && err.msg[0] && !strchr(err.msg, '\n'));
+        const bool is_clean = oom.fired && st == err.code && err.msg[0] && !strchr(err.msg, '\n');
+        if (!is_clean)
+            fprintf(stderr, "status %d, %d: %s: %s%s\n", st, err.code, err.where, err.msg,
+                    oom.fired ? "" : " (none had failed)");
+        CHECK(is_clean);
         n_refused++;
     } else if (at) {
         CHECK(made == *expected);

@@ -33,8 +33,13 @@ static inline nino_ctx *flows_open(const char *device, uint64_t mem_limit, nino_
     const char *roots[] = { "data/demo/models", "tests/data/models", flow_models(), NULL };
     snprintf(output, sizeof(output), "%s/output", flow_temp());
     const nino_job_options o = {
-        NINO_JOB_OPTIONS_INIT, .models = roots,     .input_dir = "tests/data/e2e_2026/input",
-        .output_dir = output,  .no_metadata = true, .is_anew = true
+        NINO_JOB_OPTIONS_INIT,
+        .models = roots,
+        .input_dir = "tests/data/e2e_2026/input",
+        .output_dir = output,
+        .no_metadata = true,
+        .is_anew = true,
+        .precision = NINO_PRECISION_F32 // 16-bit storage is chosen by what is known of the device, which other runs may change
     };
     const nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .device = device, .mem_limit = mem_limit,
                                 .state_dir = "", .job = &o };

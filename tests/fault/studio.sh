@@ -63,5 +63,23 @@ for n in $(seq 1 $step "$calls"); do
     look "$n"
     kills=$((kills + 1))
 done
+
+# unsaved work of an earlier session of which a part cannot be read now: all of it is there for the next start
+rm -rf "$home"
+earlier=$home/state/ninodes/studio/autosave/earlier
+mkdir -p "$earlier/unreadable.json"
+cp "$work/flow.json" "$earlier/good.json"
+printf '[workflow]\ntitle=good\n' >"$earlier/good.ini"
+taken() { [ "$(ls -d "$home"/state/ninodes/studio/autosave/*/*.ini | wc -l)" -ge "$1" ]; }
+begin env
+until_ok 60 taken 2 || die "unsaved work was not recovered"
+sleep 0.5
+end
+[ -e "$earlier/good.json" ] && [ -d "$earlier/unreadable.json" ] || die "unsaved work was removed before all of it was kept"
+rmdir "$earlier/unreadable.json"
+begin env
+is_taken() { [ ! -e "$earlier" ]; }
+until_ok 60 is_taken || die "unsaved work that was kept again is still there"
+end
 PYTHONPATH=$root/tests python3 "$root/tests/figure.py" studio "the app killed at a call that writes" "none torn" \
     "$kills of $calls calls, every next start well"
