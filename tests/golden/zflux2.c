@@ -136,7 +136,7 @@ static void flux_stages(test_device *d, const nino_diffusion *net, const nino_we
     nino_forward f = { .x = test_up(s, x), .guidance = NAN };
     flux_run r = { .net = fx, .text = key.text };
     r.image = x->shape.dim[1] * x->shape.dim[2];
-    r.vec = flux_condition(s, net, &f, nino_array_f32(t), x->shape.dim[0], 1);
+    r.vec = flux_condition(s, net, &f, nino_array_f32(t), nino_dim(f.x, 0), 1);
     if (g) { // each picture has its own
         nino_unref(r.vec);
         nino_tensor *v = flux_embed(s, &fx->time, nino_array_f32(t), 2, 1);
