@@ -3,6 +3,7 @@
 // falls, and takes what changes the result only where that buys enough or where nothing else fits.
 #include "core/run/planner.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,8 +110,9 @@ typedef struct search {
     nino_outcome out;
     bool may_narrow; // 16-bit storage, where tiles would be the other way
     bool is_out;     // of the host's memory: what is searched for cannot be found
-    double bound;    // no way is cheaper, as charged; 0: not known yet
-    walked seen;     // no walk is made twice: sweeps come back to where they were
+    int most_loss; // where all fits, a result does not depend on how fast this machine was measured to be
+    double bound; // no way is cheaper, as charged; 0: not known yet
+    walked seen;  // no walk is made twice: sweeps come back to where they were
 } search;
 
 double nino_planner_load_rate(const nino_profile *p)
@@ -374,6 +376,8 @@ static bool is_better(const search *s, const nino_planned *a, const nino_planned
         return a->fits;
     const int n = s->w->n_nodes;
     const double one = charge(s, &a->best), other = charge(s, &b->best);
+    if (nino_planner_loss_of(n, &a->best) > s->most_loss)
+        return false;
     return one < other * (1 - SAME) ||
            (one <= other * (1 + SAME) &&
             nino_planner_loss_of(n, &a->best) < nino_planner_loss_of(n, &b->best));
@@ -573,6 +577,8 @@ static nino_status search_within(search *s, nino_error *err)
     if (st == NINO_OK && !p->is_pressed) {
         p->fits = true;
         p->budget = s->budget;
+        s->most_loss = nino_planner_loss_of(s->w->n_nodes, &p->best);
+        s->may_narrow = false;
         for (int i = 0; i < 3 && sweep(s); i++) {
         }
         if (!s->budget || p->walks == 1) // without a limit; nothing to choose
@@ -605,7 +611,9 @@ nino_status nino_planner_choose(const nino_walker *w, uint64_t budget, nino_plan
                                 nino_error *err)
 {
     const size_t n = (size_t) w->n_nodes + 1;
-    search s = { .w = w, .budget = budget, .p = out, .may_narrow = w->may_narrow };
+    search s = {
+        .w = w, .budget = budget, .p = out, .may_narrow = w->may_narrow, .most_loss = INT_MAX
+    };
     s.trial = calloc(n, sizeof(*s.trial));
     s.out.node = calloc(n, sizeof(*s.out.node));
     nino_status st = NINO_ERR_NOMEM;

@@ -332,14 +332,16 @@ static int loss_of(const nino_scheme *s)
 
 // With budgets from 100 % down to the least the time rises from the unlimited one, and never falls: not at all among
 // plans that lose alike, and where more is lost, for want of memory, by less than what a loss would have to save
-// (NINO_PLAN_LOSS_GAIN) if there were the memory. The least is what the one that is too small names.
+// (NINO_PLAN_LOSS_GAIN) if there were the memory. Where all fits nothing is lost, whatever it would save. The least
+// is what the one that is too small names.
 static void check_curve(const char *device, nino_graph *g, const char *name, int steps)
 {
     nino_ctx *ctx = open_limited(device, (uint64_t) 1 << 30);
     nino_scheme *s = scheme(ctx, g, 0);
     const uint64_t peak = info_of(s).peak_bytes;
     const double least_time = info_of(s).seconds;
-    double before[3] = { least_time, 0, 0 }; // of those that lose so much, the longest
+    double before[3] = { 0 };  // where not all fits, of those that lose so much, the longest
+    double whole = least_time; // where it does
     nino_scheme_destroy(&s);
     s = scheme(ctx, g, 64 << 10); // of nothing to speak of
     const nino_scheme_info none = info_of(s);
@@ -356,6 +358,8 @@ static void check_curve(const char *device, nino_graph *g, const char *name, int
         s = scheme(ctx, g, budget);
         const nino_scheme_info i = info_of(s);
         const int loss = loss_of(s);
+        CHECK(budget < peak || !loss);
+        CHECK(loss || i.seconds >= whole * (1 - 2e-3));
         for (int j = 0; j < 3; j++) {
             const double saved = j >= loss ? 0 : 1 - pow(1 - NINO_PLAN_LOSS_GAIN, loss - j);
             if (i.fits && i.seconds >= before[j] * (1 - saved) * (1 - 2e-3))
@@ -365,7 +369,10 @@ static void check_curve(const char *device, nino_graph *g, const char *name, int
             CHECK(false);
         }
         CHECK(nino_scheme_plan(s)->peak_bytes <= budget);
-        before[loss] = fmax(before[loss], i.seconds);
+        if (budget < peak)
+            before[loss] = fmax(before[loss], i.seconds);
+        else
+            whole = fmax(whole, i.seconds);
         nino_scheme_destroy(&s);
     }
     nino_ctx_destroy(&ctx);
