@@ -181,12 +181,14 @@ guint nino_problems_check(NinoProblems *p, NinoTab *tab)
     gtk_widget_set_visible(p->list, !is_empty);
     gtk_label_set_text(GTK_LABEL(p->none), g ? _("No problems found") : _("No workflow is open"));
     gtk_label_set_text(GTK_LABEL(p->plan), "");
+    gtk_widget_set_visible(p->plan, FALSE);
     return p->n_errors;
 }
 
 void nino_problems_set_plan(NinoProblems *p, const char *text, gboolean fits)
 {
     gtk_label_set_text(GTK_LABEL(p->plan), text);
+    gtk_widget_set_visible(p->plan, TRUE);
     if (fits)
         gtk_widget_remove_css_class(p->plan, "error-text");
     else
@@ -236,14 +238,13 @@ static void nino_problems_init(NinoProblems *p)
     gtk_widget_add_css_class(bar, "bar");
     GtkWidget *plan = gtk_button_new_with_label(_("What does it need?"));
     gtk_widget_set_tooltip_text(plan, _("Plans the run: memory needed and free, work, time"));
-    gtk_widget_set_valign(plan, GTK_ALIGN_START); // the answer has several lines
     g_signal_connect(plan, "clicked", G_CALLBACK(on_problems_plan), p);
     p->plan = gtk_label_new("");
     gtk_label_set_xalign(GTK_LABEL(p->plan), 0);
     gtk_label_set_wrap(GTK_LABEL(p->plan), TRUE);
-    gtk_widget_set_hexpand(p->plan, TRUE);
+    gtk_widget_add_css_class(p->plan, "bar");
+    gtk_widget_set_visible(p->plan, FALSE);
     gtk_box_append(GTK_BOX(bar), plan);
-    gtk_box_append(GTK_BOX(bar), p->plan);
     p->none = gtk_label_new(_("No workflow is open"));
     gtk_widget_add_css_class(p->none, "dim-label");
     gtk_widget_set_vexpand(p->none, TRUE);
@@ -253,6 +254,7 @@ static void nino_problems_init(NinoProblems *p)
                                    _("Problems of the workflow"), -1);
     g_signal_connect(p->list, "row-activated", G_CALLBACK(on_problems_row), p);
     GtkWidget *inner = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    gtk_box_append(GTK_BOX(inner), p->plan); // of several lines: it scrolls, too
     gtk_box_append(GTK_BOX(inner), p->none);
     gtk_box_append(GTK_BOX(inner), p->list);
     GtkWidget *scroller = gtk_scrolled_window_new();
