@@ -8,6 +8,7 @@ pid=
 trap '[ -z "$pid" ] || kill -9 $pid 2>/dev/null; rm -rf "$tmp"' EXIT
 parts() { ls -A "$tmp/o" | grep -c '^\.t\.json\.[0-9]*\.[0-9]*\.ninodes\.part$'; }
 writing() { # a run whose trace is being written: its process is $pid
+    rm -f "$tmp/run.err" # what the run before has said, until this one has begun
     "$N" run "$tmp/long.json" $TINY --device ref --telemetry=off --output "$tmp/o" --trace "$tmp/o/t.json" >"$tmp/run.out" 2>"$tmp/run.err" &
     pid=$!
     await "$tmp/run.err" '3/4'
