@@ -6,7 +6,8 @@ usage: run.py BUILD_DIR PROGRAM|SCRIPT...        exit status 1 if any failed
 The seconds of a test are those of the clock and, behind them, of processors: its own and of what it waited for.
 A test that exits with 77 was skipped; its output says why. One that passes with parts left out says "part skipped" for
 each. A script that has "alone:" in its first five lines, with the reason, runs when no other does. A test that has not
-ended after a limit failed: it is ended with all it started, and its last words are shown.
+ended after a limit failed: it is ended with all it started, and its last words are shown. One that LeakSanitizer could
+not look at (its tracer of GCC 12 dies where a thread ends at that moment) runs again, at most twice.
 NINODES_TEST_JOBS: how many at a time, unless told twice as many as processors, at most 4: many wait for another program.
 NINODES_TEST_LIMIT: seconds for one test, 600 unless told (2700 in the long form). NINODES_TEST_LONG=1 asks tests for their
 long form. NINODES_TEST_UNDER: a command that programs (not scripts) are run under, with its options. NINODES_TEST_TITLE: the
@@ -25,6 +26,7 @@ import time
 
 import figure
 
+NO_LOOK = "LeakSanitizer has encountered a fatal error"
 running = {}  # Popen -> (name, log, start)
 printing = threading.Lock()
 
@@ -113,7 +115,10 @@ def main():
 
     def one(test):
         slot = slots.get()
-        status, out, seconds, used = run(test, dict(env, NINODES_TEST_SLOT=str(slot)), limit)
+        for _ in range(3):
+            status, out, seconds, used = run(test, dict(env, NINODES_TEST_SLOT=str(slot)), limit)
+            if not status or NO_LOOK not in out:
+                break
         slots.put(slot)
         return report(test.removeprefix(build + "/"), status, out, seconds, used, limit)
 
