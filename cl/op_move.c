@@ -36,7 +36,9 @@ static nino_status op_move_copy_rows(nino_cl *cl, const nino_op_call *c, int src
                                      nino_error *err)
 {
     const size_t elem = nino_dtype_size(c->d.dst_type);
-    const nino_cl_what what = { .d = &c->d, .is_main = src == 0 };
+    const nino_cl_what what = { .d = &c->d,
+                                .is_main = true,
+                                .share = (double) r.len / (double) r.dst_row };
     int together;
     const nino_cl_grid grid = nino_cl_schedule_now(cl)->grids->copy_rows(r.n, r.len, &together);
     const nino_cl_arg args[] = { A_BUF(&c->src[src]->mem, elem),

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FILE = 65536, FORMAT = 2 };
+enum { MAX_FILE = 65536, FORMAT = 3 };
 
 // ---- the file ----------------------------------------------------------------------------------
 

@@ -36,6 +36,42 @@ static void check_told(const char *launch, const char *kernel, const nino_event 
     free(options);
 }
 
+// One image and seven of the same size: of what is moved an eighth and the rest.
+static void check_shares(double bytes[2], nino_backend *be)
+{
+    nino_monitor *m = nino_monitor_create();
+    nino_mon_reader *r = nino_mon_reader_create(m);
+    CHECK(r);
+    nino_stream *s = nino_stream_create(&(nino_stream_params){ .backend = be, .monitor = m }, &err);
+    CHECK(s);
+    nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(1, 8, 8, 4)),
+               *b = nino_array_create(NINO_F32, NINO_SHAPE(7, 8, 8, 4));
+    CHECK(a && b);
+    nino_tensor *t = nino_concat(s, nino_upload(s, a, NINO_F32), nino_upload(s, b, NINO_F32), 0);
+    nino_array *out = nino_download(s, t, NINO_F32);
+    CHECK(out);
+    const size_t n = nino_mon_reader_read(r, ev, MAX, NULL);
+    int at = 0;
+    for (size_t i = 0; i < n; i++)
+        if (ev[i].kind == NINO_EV_KERNEL && at++ < 2)
+            bytes[at - 1] = ev[i].u.kernel.bytes;
+    CHECK(at == 2);
+    nino_array_unref(&a);
+    nino_array_unref(&b);
+    nino_array_unref(&out);
+    nino_stream_destroy(&s);
+    nino_mon_reader_destroy(&r);
+    nino_monitor_destroy(&m);
+}
+
+// What a launch is said to move is what it moves: ceilings of the device are raised by it.
+static void test_shares(nino_backend *be)
+{
+    double bytes[2] = { 0 };
+    check_shares(bytes, be);
+    CHECK(bytes[0] == 2 * 256 * 4 && bytes[1] == 7 * bytes[0]);
+}
+
 static void test_records(nino_backend *be)
 {
     nino_monitor *m = nino_monitor_create();
@@ -87,7 +123,7 @@ static void test_records(nino_backend *be)
         flops += e->u.kernel.flops;
     }
     CHECK(n_kernels == 8); // 3 norm, add, 2 concat, 2 resample
-    CHECK(n_main == 4);    // one of each op carries its cost
+    CHECK(n_main == 5);    // one of each op carries its cost, both of the concat a part of it
     CHECK(n_asked >= 1);   // of the addition
     CHECK(n_transfers >= 4);
     CHECK(flops > 0);
@@ -190,6 +226,7 @@ int main(void)
     nino_backend *be = nino_cl_open(test_cl_device(), NULL, NULL, &err);
     CHECK(be);
     test_records(be);
+    test_shares(be);
     test_bounds(be);
     test_times(be);
     test_argument_count(be);
