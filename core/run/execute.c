@@ -217,8 +217,28 @@ static nino_precision second_precision(nino_precision now)
     return !strcmp(word, "fp32") && now != NINO_PREC_F32 ? NINO_PREC_F32 : NINO_PREC_AUTO;
 }
 
-// Runs it, and once more where a second try can help: NaN in 16-bit storage goes to what
-// precision.fallback says, a full device gets everything back that earlier runs kept.
+// Makes room for another try: first what earlier runs have kept goes, after which there is what the planner went by; then
+// what it chose goes as well. false: there is no more to give.
+static bool make_room(nino_exec *x, const nino_gnode *n, int tries, const nino_error *err)
+{
+    nino_backend *be = nino_ctx_backend(x->ctx);
+    if (err->kind && !strcmp(err->kind, "limit"))
+        return false;
+    if (tries == 0)
+        nino_exec_say(x, NINO_LOG_WARN, "%s %s: %s; once more without cached results and weights",
+                      n->id, n->class_type, err->msg);
+    nino_ctx_trim(x->ctx);
+    nino_backend_drop_weights(be);
+    nino_pool_trim(be->pool);
+    if (tries == 0 && x->choice)
+        return true;
+    nino_stream_set_choice(x->stream, NULL);
+    nino_pool_set_budget(be->pool, x->budget);
+    return tries == 0 || (tries == 1 && x->choice);
+}
+
+// Runs it, and again where another try can help: NaN in 16-bit storage goes to what precision.fallback says, a full
+// device gets everything back.
 static nino_status attempt(run_state *rs, const nino_gnode *n, node_state *s, node_run *r,
                            nino_error *err)
 {
@@ -236,30 +256,27 @@ static nino_status attempt(run_state *rs, const nino_gnode *n, node_state *s, no
     nino_status st = ops->run(&r->base, err);
     if (st == NINO_OK && nino_is_true(nino_vars_get()->measure_error))
         nino_exec_measure_error(rs, n, s, r, n_ops);
-    if (st == NINO_OK || x->is_plan)
-        return st;
-    const bool is_nan = st == NINO_ERR_RANGE && err->kind && !strcmp(err->kind, "nan");
-    const nino_precision wider = second_precision(nino_stream_precision(x->stream));
-    if (is_nan && wider) {
-        nino_exec_say(x, NINO_LOG_WARN, "%s %s: %s; once more in %s", n->id, n->class_type,
-                      err->msg, wider == NINO_PREC_F32 ? "f32" : "bf16");
-        nino_stream_set_precision(x->stream, wider);
-    } else if (st == NINO_ERR_NOMEM && (!err->kind || strcmp(err->kind, "limit"))) {
-        nino_exec_say(x, NINO_LOG_WARN, "%s %s: %s; once more without cached results and weights",
-                      n->id, n->class_type, err->msg);
-        nino_ctx_trim(x->ctx);
-        nino_backend_drop_weights(nino_ctx_backend(x->ctx));
-        nino_pool_trim(nino_ctx_backend(x->ctx)->pool);
-    } else {
-        return st;
+    bool is_wider = false;
+    for (int tries = 0; st && !x->is_plan;) {
+        const bool is_nan = st == NINO_ERR_RANGE && err->kind && !strcmp(err->kind, "nan");
+        const nino_precision wider = second_precision(nino_stream_precision(x->stream));
+        if (is_nan && wider && !is_wider) {
+            nino_exec_say(x, NINO_LOG_WARN, "%s %s: %s; once more in %s", n->id, n->class_type,
+                          err->msg, wider == NINO_PREC_F32 ? "f32" : "bf16");
+            nino_stream_set_precision(x->stream, wider);
+            nino_stream_set_choice(x->stream, NULL); // it was made for the first try
+            nino_pool_set_budget(nino_stream_backend(x->stream)->pool, x->budget);
+            is_wider = true;
+        } else if (st != NINO_ERR_NOMEM || !make_room(x, n, tries++, err)) {
+            break;
+        }
+        nino_stream_clear_error(x->stream);
+        clear_outputs(s);
+        nino_shown_release(&r->shown);
+        *err = (nino_error){ 0 };
+        st = ops->run(&r->base, err);
     }
-    nino_stream_set_choice(x->stream, NULL); // it was made for the first try
-    nino_pool_set_budget(nino_stream_backend(x->stream)->pool, x->budget);
-    nino_stream_clear_error(x->stream);
-    clear_outputs(s);
-    nino_shown_release(&r->shown);
-    *err = (nino_error){ 0 };
-    return ops->run(&r->base, err);
+    return st;
 }
 
 static void print_params(nino_buf *out, const nino_gnode *n)
@@ -580,8 +597,11 @@ nino_status nino_exec_run(nino_exec *x, nino_error *err)
     x->budget = mem.budget;
     if (st == NINO_OK && !x->is_plan)
         st = nino_exec_choose(&rs, &planned, &e);
-    if (planned.fits)
+    if (planned.fits) {
         nino_pool_set_budget(pool, planned.budget);
+        if (planned.is_pressed) // what is free is to be in one piece, as in the plan
+            nino_pool_trim(pool);
+    }
     x->started_ns = nino_now_ns();
     x->flops_before = nino_stream_backend(x->stream)->flops;
     x->spared_before = x->spared_told = nino_stream_backend(x->stream)->spared;
