@@ -529,7 +529,7 @@ const command commands[] = {
       "nodes\n"
       "they share, and what each of the others needs; the time is that of one.\n"
       "What changes the result is chosen only where not all fits: for want of another way, or\n"
-      "where it saves 5 % (16-bit storage) or 10 % (tiles with seams) of the predicted time.\n"
+      "where it saves 5 % (16-bit storage) or 25 % (tiles with seams) of the predicted time.\n"
       "The exit status is 6 when it does not fit.\n",
       plan_opts, cmd_plan },
     { "convert", "WORKFLOW", 1, 1, "Print a workflow in API form",

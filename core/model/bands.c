@@ -1,6 +1,8 @@
 // Maps in bands of rows: kept, cut out, and their statistics merged.
 #include "core/model/bands.h"
 
+#include "core/op/plan/plan.h"
+
 #include <stdlib.h>
 
 void nino_bands_begin(nino_bands *m, nino_stream *s, bool on_host, int groups)
@@ -11,15 +13,15 @@ void nino_bands_begin(nino_bands *m, nino_stream *s, bool on_host, int groups)
 static void bands_release(nino_band *b)
 {
     nino_unref(b->tensor);
-    nino_unref(b->stat);
     nino_array_unref(&b->array);
-    b->tensor = b->stat = NULL;
+    b->tensor = NULL;
 }
 
 void nino_bands_end(nino_bands *m)
 {
     for (int i = 0; i < m->n; i++)
         bands_release(&m->band[i]);
+    nino_unref(m->stat);
     free(m->band);
     *m = (nino_bands){ 0 };
 }
@@ -38,6 +40,11 @@ static nino_band *bands_add(nino_bands *m)
     return &m->band[m->n++];
 }
 
+static size_t bands_row(const nino_bands *m)
+{
+    return (size_t) (m->w * m->c) * nino_dtype_size(m->type);
+}
+
 void nino_bands_put(nino_bands *m, nino_tensor *rows)
 {
     nino_band *b = rows ? bands_add(m) : NULL;
@@ -50,20 +57,23 @@ void nino_bands_put(nino_bands *m, nino_tensor *rows)
     m->w = nino_dim(rows, 2);
     m->c = nino_dim(rows, 3);
     m->type = nino_dtype_of(rows);
-    if (m->groups)
-        b->stat = nino_group_stat(m->s, nino_ref(rows), m->groups);
+    if (m->groups) { // together: what is downloaded waits for the device
+        nino_tensor *stat = nino_group_stat(m->s, nino_ref(rows), m->groups);
+        m->stat = nino_own(m->s, m->stat ? nino_concat(m->s, m->stat, stat, 0) : stat);
+    }
     if (!m->on_host)
         b->tensor = nino_own(m->s, rows);
-    else if (nino_stream_is_plan(m->s)) // nothing would be in it
+    else if (nino_stream_is_plan(m->s)) { // nothing would be in it
+        nino_plan_carry(nino_stream_backend(m->s), bands_row(m) * (size_t) b->n, true);
         nino_unref(rows);
-    else
+    } else
         b->array = nino_download(m->s, rows, m->type);
 }
 
 // The same from the host. A plan has the bands, and nothing in them.
 static nino_tensor *bands_upload(nino_bands *m, int64_t first, int64_t end)
 {
-    const size_t row = (size_t) (m->w * m->c) * nino_dtype_size(m->type);
+    const size_t row = bands_row(m);
     nino_piece *piece = malloc((size_t) (m->n + 1) * sizeof(*piece));
     int n = 0;
     if (!piece)
@@ -81,6 +91,7 @@ static nino_tensor *bands_upload(nino_bands *m, int64_t first, int64_t end)
     nino_tensor *t =
         nino_upload_pieces(m->s, NINO_SHAPE(1, end - first, m->w, m->c), m->type, piece, n);
     free(piece);
+    nino_plan_carry(nino_stream_backend(m->s), row * (size_t) (end - first), false);
     return t;
 }
 
@@ -130,18 +141,18 @@ nino_tensor *nino_bands_stat(nino_bands *m)
     double(*sum)[2] = calloc((size_t) m->groups, sizeof(*sum)), count = 0;
     nino_tensor *t = NULL;
     const int64_t width = m->groups ? m->w * (m->c / m->groups) : 0; // values of a group in a row
+    nino_array *part = nino_download(m->s, m->stat, NINO_F32);
+    m->stat = NULL;
     if (!all || !sum) {
         nino_stream_fail(m->s, NINO_ERR_NOMEM, "bands", "no host memory for statistics");
         goto end;
     }
-    for (int i = 0; i < m->n && !nino_stream_status(m->s, NULL); i++) {
+    for (int i = 0; i < m->n && part; i++) {
         const double n = (double) (m->band[i].n * width);
-        nino_array *a = nino_download(m->s, m->band[i].stat, NINO_F32);
-        m->band[i].stat = NULL;
-        for (int g = 0; a && g < m->groups; g++)
-            bands_merge(sum[g], count, nino_array_f32(a) + (size_t) g * 3, n);
+        const float *stat = nino_array_f32(part) + (size_t) (i * m->groups) * 3;
+        for (int g = 0; g < m->groups; g++)
+            bands_merge(sum[g], count, stat + (size_t) g * 3, n);
         count += n;
-        nino_array_unref(&a);
     }
     if (!nino_stream_status(m->s, NULL)) {
         for (int g = 0; g < m->groups; g++) {
@@ -154,6 +165,7 @@ nino_tensor *nino_bands_stat(nino_bands *m)
     }
 end:
     free(sum);
+    nino_array_unref(&part);
     nino_array_unref(&all);
     return t;
 }

@@ -9,7 +9,6 @@ typedef struct nino_band {
     int64_t first, n;    // rows
     nino_tensor *tensor; // one of the two; on the host of a plan none
     nino_array *array;
-    nino_tensor *stat; // of a map with groups
 } nino_band;
 
 typedef struct nino_bands {
@@ -18,6 +17,7 @@ typedef struct nino_bands {
     int groups;      // of the norm that follows; 0: none
     int64_t h, w, c; // h: rows that are there so far, those that were dropped as well
     nino_dtype type;
+    nino_tensor *stat; // with groups: [n,groups,3], of each band
     nino_band *band;
     int n, room, n_dropped;
 } nino_bands;

@@ -534,6 +534,18 @@ size_t nino_sched_packed_bytes(const nino_profile *p, const nino_weight *w, nino
            nino_dtype_size(*dtype);
 }
 
+// What Winograd takes beside its products as they are counted, which decides where few rows are made at a time: tiles
+// that reach beyond them, and the weights of a call. Also how many kernels it is.
+static double wino_beside(const nino_profile *p, const nino_op_desc *d, double *padding,
+                          int *launches)
+{
+    const nino_wino_layout l = nino_sched_wino(p, d);
+    const double pixels = (double) (d->dst.dim[0] * d->dst.dim[1] * d->dst.dim[2]);
+    *padding = 16.0 * (double) (l.th * l.tw) / pixels;
+    *launches = 1 + 3 * (int) nino_ceil_div(l.th, l.rows);
+    return 4.0 * (double) ((9 + l.n) * l.cp * l.np);
+}
+
 double nino_sched_seconds(const nino_profile *p, const nino_op_desc *d, double flops, double bytes)
 {
     if (p->peak_f32 <= 0)
@@ -553,9 +565,12 @@ double nino_sched_seconds(const nino_profile *p, const nino_op_desc *d, double f
     if (nino_profile_uses_f16_peak(p, d->src_type[0]))
         peak = p->peak_f16;
     efficiency *= nino_clocks_share(p, d);
-    const double compute = efficiency > 0 ? flops * own / (peak * efficiency) : 0;
-    const double between = p->bandwidth > 0 ? nino_clocks_more_bytes(p, d) / p->bandwidth : 0;
-    const int launches = d->weight && nino_sched_split(p, d).parts > 1 ? 2 : 1;
+    int launches = d->weight && nino_sched_split(p, d).parts > 1 ? 2 : 1;
+    double padding = 1, more = nino_clocks_more_bytes(p, d);
+    if (own != 1)
+        more += wino_beside(p, d, &padding, &launches);
+    const double compute = efficiency > 0 ? flops * own * padding / (peak * efficiency) : 0;
+    const double between = p->bandwidth > 0 ? more / p->bandwidth : 0;
     return fmax(compute, p->bandwidth > 0 ? bytes / p->bandwidth : 0) + between +
            launches * p->launch_s;
 }

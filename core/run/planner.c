@@ -133,7 +133,7 @@ double nino_planner_charged(int n_nodes, double seconds, const nino_outcome *o)
         is_tiled |= o->node[i].taken.is_tiled;
         is_narrow |= o->node[i].taken.is_narrow;
     }
-    return seconds / pow(1 - NINO_PLAN_LOSS_GAIN, is_tiled ? 2 : is_narrow);
+    return seconds / (1 - (is_tiled ? NINO_PLAN_SEAM_GAIN : is_narrow ? NINO_PLAN_NARROW_GAIN : 0));
 }
 
 // As charged.
@@ -450,7 +450,7 @@ static double find_bound(search *s)
         }
         if (!walk(s, 0, s->trial, NULL))
             bound = fmin(bound, nino_planner_cost(s->w->profile, &s->out) /
-                                    (way > 1 ? 1 - NINO_PLAN_LOSS_GAIN : 1));
+                                    (way > 1 ? 1 - NINO_PLAN_NARROW_GAIN : 1));
     }
     s->p = best;
     s->budget = budget;

@@ -31,9 +31,10 @@ typedef struct nino_walker {
 } nino_walker;
 
 enum { NINO_PLAN_WALKS = 32 }; // most ways that are tried within one budget
-// The part of a run's predicted time that 16-bit storage must save where it fits without; tiles with seams, as much
-// again. Predictions are off by that much, and nobody would give quality for less.
-#define NINO_PLAN_LOSS_GAIN 0.05
+// The part of a run's predicted time that a loss must save where the run fits without it: 16-bit storage, tiles
+// with seams. Predictions are off by the first; a seam is seen, and nobody would have one for a little less time.
+#define NINO_PLAN_NARROW_GAIN 0.05
+#define NINO_PLAN_SEAM_GAIN 0.25
 
 typedef struct nino_planned {
     nino_choice *choice; // of each node; NULL: nothing was chosen

@@ -10,6 +10,8 @@ const nino_plan_scope *nino_plan_backend_scopes(const nino_backend *be, size_t *
 // What else is told of every op that comes: a backend whose run() lists what it would need. The plan closes
 // it. NULL: nothing.
 void nino_plan_set_lister(nino_backend *be, nino_backend *lister);
+// So many bytes of a map would go to the host, which waits for them, or come back. Of any other backend: nothing.
+void nino_plan_carry(nino_backend *be, size_t bytes, bool waits);
 // Predicted seconds of everything so far; 0: the profile has no numbers.
 double nino_plan_backend_seconds(const nino_backend *be);
 
