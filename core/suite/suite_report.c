@@ -46,6 +46,21 @@ static void report_number(nino_buf *b, const char *format_end, int digits, doubl
         nino_buf_adds(b, " - |");
 }
 
+// Weights of one setting: read, fetched before they were asked for, waited for.
+static void report_load(nino_buf *b, const nino_suite_run *r)
+{
+    const uint64_t all = r->ahead_bytes + r->late_bytes;
+    nino_buf_addf(b, "\n%s: %.1f MiB of weights read in %.2f s; ", r->setting,
+                  (double) r->load_bytes / 0x1p20, r->load_s);
+    if (all < 1 << 20) // a page or two that was there
+        nino_buf_adds(b, "none fetched ahead; ");
+    else
+        nino_buf_addf(b, "%.1f MiB fetched ahead, %.1f %% of it in time; ", (double) all / 0x1p20,
+                      100 * (double) r->ahead_bytes / (double) all);
+    nino_buf_addf(b, "%.1f MiB late and %.1f MiB from the disk unasked, %.2f s waited for those.\n",
+                  (double) r->late_bytes / 0x1p20, (double) r->cold_bytes / 0x1p20, r->stall_s);
+}
+
 static void report_case(nino_buf *b, const nino_suite_case *c, bool is_load)
 {
     nino_buf_addf(b, "\n## %s (%s)\n\n", c->name, c->networks);
@@ -92,19 +107,8 @@ static void report_case(nino_buf *b, const nino_suite_case *c, bool is_load)
             nino_buf_adds(b, " |\n");
         }
     }
-    for (size_t k = 0; k < c->n_runs; k++) {
-        const nino_suite_run *r = &c->runs[k];
-        const uint64_t all = r->ahead_bytes + r->late_bytes;
-        if (is_load)
-            nino_buf_addf(
-                b,
-                "\n%s: %.1f MiB of weights read in %.2f s; %.1f MiB fetched ahead, %.1f %% of it "
-                "in time; "
-                "%.1f MiB late and %.1f MiB from the disk unasked, %.2f s waited for those.\n",
-                r->setting, (double) r->load_bytes / 0x1p20, r->load_s, (double) all / 0x1p20,
-                all ? 100 * (double) r->ahead_bytes / (double) all : 0.0,
-                (double) r->late_bytes / 0x1p20, (double) r->cold_bytes / 0x1p20, r->stall_s);
-    }
+    for (size_t k = 0; is_load && k < c->n_runs; k++)
+        report_load(b, &c->runs[k]);
 }
 
 // What a phase adds to the one before, so that it is seen where a claim fails.

@@ -224,11 +224,34 @@ static void test_files(void)
     free(text);
 }
 
+// Of weights that were not fetched ahead there is no share in time; a page that was there by chance is none.
+static void test_load_report(void)
+{
+    nino_suite_run of[2];
+    nino_suite_case one = { .name = "stream", .networks = "n", .n_runs = 2, .runs = of };
+    const nino_suite_result load = { .suite = "load", .n_cases = 1, .cases = &one };
+    fill(&of[0], "no-prefetch", 2, 0, 0);
+    fill(&of[1], "prefetch", 1, -50, -1);
+    of[0].load_bytes = of[1].load_bytes = 400 << 20;
+    of[0].ahead_bytes = 4096;
+    of[1].ahead_bytes = 75 << 20;
+    of[1].late_bytes = 25 << 20;
+    char *text = nino_suite_report(&load);
+    CHECK(
+        text &&
+        strstr(
+            text,
+            "no-prefetch: 400.0 MiB of weights read in 0.00 s; none fetched ahead; 0.0 MiB late") &&
+        strstr(text, "; 100.0 MiB fetched ahead, 75.0 % of it in time; 25.0 MiB late"));
+    free(text);
+}
+
 int main(void)
 {
     test_words();
     test_judge();
     test_files();
+    test_load_report();
     test_cases();
     test_room();
     flow_clean();
