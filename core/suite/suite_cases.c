@@ -20,8 +20,8 @@ const suite_case nino_suite_cases[] = {
     { "decode 256x256", "vae", SUITE_VAE, false, 256, 256, 1, 0, 0, 0, 0 },
     { "decode 512x512", "vae", SUITE_VAE, false, 512, 512, 1, 0, 0, 0, 0 },
     { "stream 128x128", "load", SUITE_LOAD, false, 128, 128, 1, 0, 2, 0, 0.7 },
-    // Networks of full size with random weights, the larger ones where by estimate 48 runs of a case on two cores leave time
-    // for all others within 40 minutes.
+    // Networks of full size with random weights, the larger ones where 48 runs of a case on two cores leave time for all
+    // others: the eight took 24 minutes.
     { "image 256x256", "phases sd", SUITE_SD, true, 256, 256, 1, 0, 1, 0, 0 },
     { "image 1024x1024", "phases vae", SUITE_TAESD, true, 1024, 1024, 1, 0, 0, 0, 0 },
     { "memory efficiency 1024x1024", "phases vae", SUITE_TAESD, true, 1024, 1024, 1, 0, 0, 0, 0.6 },
