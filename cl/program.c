@@ -145,6 +145,7 @@ static void program_destroy(const nino_cl *cl, struct nino_cl_program *p)
         next = k->next;
         if (may_call)
             nino_ocl.clReleaseKernel(k->handle);
+        free(k->kept);
         free(k);
     }
     if (may_call && p->handle)
@@ -588,10 +589,13 @@ static nino_cl_kernel *kernel_create(nino_cl *cl, struct nino_cl_program *p, con
     if (!e)
         e = OCL(clGetKernelWorkGroupInfo, k->handle, cl->dev->id, CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
                 sizeof(k->local), k->local, NULL);
+    if (!e && !(k->kept = calloc(k->n_args + 1, sizeof(*k->kept))))
+        e = CL_OUT_OF_HOST_MEMORY;
     if (e) {
         nino_cl_fail(cl, e, name, err);
         if (k->handle)
             nino_ocl.clReleaseKernel(k->handle);
+        free(k->kept);
         free(k);
         return NULL;
     }
