@@ -121,6 +121,7 @@ typedef struct nino_cl_kernel {
     char name[48];
     cl_uint n_args;
     size_t local[3]; // reqd_work_group_size; all 0: the driver chooses
+    size_t most;     // work-items of a work-group that the device can run of it
     bool was_launched;
     // Values of its first n_kept arguments as it has them; n_gone: of nino_cl, as they were set.
     uint64_t *kept;
