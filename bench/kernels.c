@@ -1,8 +1,9 @@
-// Kernel benchmark: products and 3x3 convolutions through the stream API against OpenBLAS and
+// Kernel benchmark: products, attention and 3x3 convolutions through the stream API against OpenBLAS and
 // oneDNN, interleaved in one process, so that the ratios hold on a noisy machine. Every result is
-// compared with the library's.
+// compared with the library's; attention's time with that of its two products alone.
 // OpenBLAS takes a processor that it does not know for an older one: OPENBLAS_CORETYPE names the kind.
-//   bench/kernels [--rounds N] [--device SEL] [--only TEXT] [--rows N: of products with weights]
+//   bench/kernels [--rounds N] [--device SEL] [--only TEXT]
+//                 [--rows N: of products with weights] [--type NAME: of weights]
 #include "core/base/time.h"
 #include "core/op/backend.h"
 #include "core/harness/kernel_check.h"
@@ -244,6 +245,98 @@ static void bench_weights(int m, int n, nino_dtype type)
     nino_array_unref(&q);
 }
 
+// ---- attention -------------------------------------------------------------------------------
+
+// The two products of a head: scores [n,n] of q and k, or, `is_second`, y of scores and v.
+static void head_product(bool is_second, int n, int depth, int ld, const float *a, const float *b,
+                         float *y)
+{
+    if (is_second)
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, depth, n, 1, a, n, b, ld, 0, y,
+                    ld);
+    else
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, n, n, depth, 1, a, ld, b, ld, 0, y, n);
+}
+
+static void soften_rows(float *s, int n, double scale)
+{
+    for (int r = 0; r < n; r++, s += n) {
+        double sum = 0;
+        float most = s[0];
+        for (int i = 1; i < n; i++)
+            most = fmaxf(most, s[i]);
+        for (int i = 0; i < n; i++)
+            sum += s[i] = (float) exp((s[i] - most) * scale);
+        for (int i = 0; i < n; i++)
+            s[i] /= (float) sum;
+    }
+}
+
+// Seconds of the products of all heads; with_softmax: y is the attention's result.
+static double products_time(int heads, int depth, int n, nino_array *const x[3], nino_array *scores,
+                            nino_array *y, bool with_softmax)
+{
+    const uint64_t start = nino_now_ns();
+    const int ld = heads * depth;
+    for (int h = 0; h < heads; h++) {
+        float *s = nino_array_f32(scores);
+        const int at = h * depth;
+        head_product(false, n, depth, ld, nino_array_f32(x[0]) + at, nino_array_f32(x[1]) + at, s);
+        if (with_softmax)
+            soften_rows(s, n, 1 / sqrt(depth));
+        head_product(true, n, depth, ld, s, nino_array_f32(x[2]) + at, nino_array_f32(y) + at);
+    }
+    return (double) (nino_now_ns() - start) * 1e-9;
+}
+
+static void bench_attention(int heads, int depth, int n)
+{
+    const nino_stream_params p = { .backend = backend, .precision = NINO_PREC_F32 };
+    nino_stream *s = nino_stream_create(&p, &err);
+    nino_array *x[3], *scores = random_array(NINO_SHAPE(n, n)),
+                      *y = random_array(NINO_SHAPE(1, n, heads * depth));
+    nino_tensor *t[3];
+    double ours[MAX_ROUNDS], bare[MAX_ROUNDS];
+    char title[64];
+    for (int i = 0; i < 3; i++) {
+        x[i] = random_array(NINO_SHAPE(1, n, heads * depth));
+        t[i] = nino_upload(s, x[i], NINO_F32);
+    }
+    snprintf(title, sizeof(title), "attention, %d heads of %d, %d", heads, depth, n);
+    for (int r = -1; r < rounds; r++) { // the first round warms up and compares
+        settle();
+        const double theirs = products_time(heads, depth, n, x, scores, y, r < 0);
+        settle();
+        const uint64_t start = nino_now_ns();
+        nino_tensor *o =
+            nino_attention(s, nino_ref(t[0]), nino_ref(t[1]), nino_ref(t[2]), heads, 0);
+        check(nino_stream_finish(s, &err));
+        const double seconds = (double) (nino_now_ns() - start) * 1e-9;
+        if (r < 0) {
+            nino_array *a = nino_download(s, o, NINO_F32);
+            check(nino_stream_status(s, &err));
+            judge(title, nmse(nino_array_f32(a), nino_array_f32(y), nino_shape_count(&y->shape)),
+                  1e-10);
+            nino_array_unref(&a);
+            continue;
+        }
+        nino_unref(o);
+        ours[r] = seconds;
+        bare[r] = theirs;
+    }
+    const double gflop = 4e-9 * n * n * heads * depth;
+    printf("%-34s %8.1f   its products by OpenBLAS %8.1f   ratio %.2f (%s)\n", title,
+           gflop / median(ours), gflop / median(bare), median_ratio(bare, ours),
+           spread(bare, ours));
+    for (int i = 0; i < 3; i++) {
+        nino_array_unref(&x[i]);
+        nino_unref(t[i]);
+    }
+    nino_array_unref(&scores);
+    nino_array_unref(&y);
+    nino_stream_destroy(&s);
+}
+
 // ---- convolutions: oneDNN --------------------------------------------------------------------
 
 static dnnl_engine_t engine;
@@ -424,7 +517,8 @@ int main(int argc, char **argv)
 {
     static const int products[] = { 1024, 2048, 3072 };
     static const int convs[][2] = { { 512, 64 }, { 512, 128 }, { 256, 256 }, { 128, 512 } };
-    const char *selector = NULL, *only = "";
+    static const int attentions[][3] = { { 24, 128, 1280 }, { 8, 40, 4096 }, { 10, 64, 4096 } };
+    const char *selector = NULL, *only = "", *type = NULL;
     int weight_rows = 3072;
     for (int i = 1; i < argc - 1; i += 2)
         if (!strcmp(argv[i], "--rounds"))
@@ -435,6 +529,8 @@ int main(int argc, char **argv)
             only = argv[i + 1];
         else if (!strcmp(argv[i], "--rows"))
             weight_rows = atoi(argv[i + 1]);
+        else if (!strcmp(argv[i], "--type"))
+            type = argv[i + 1];
     rounds = rounds < 1 ? 1 : rounds > MAX_ROUNDS ? MAX_ROUNDS : rounds;
     setenv("OMP_WAIT_POLICY", "passive", 0); // before any library starts its threads
     open_device(selector);
@@ -444,11 +540,14 @@ int main(int argc, char **argv)
     if (strstr("product", only))
         for (size_t i = 0; i < sizeof(products) / sizeof(*products); i++)
             bench_gemm(products[i]);
-    static const nino_dtype types[] = { NINO_F16, NINO_Q8_0, NINO_Q4_K, NINO_F8_E4M3,
-                                        NINO_F8_E5M2 };
     if (strstr("weights", only))
-        for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
-            bench_weights(weight_rows, 3072, types[i]);
+        for (nino_dtype t = 0; t < NINO_DTYPE_COUNT; t++)
+            if ((nino_dtype_is_block(t) || (t >= NINO_F16 && t <= NINO_I8)) &&
+                (!type || !strcmp(type, nino_dtype_name(t))))
+                bench_weights(weight_rows, 3072, t);
+    if (strstr("attention", only))
+        for (size_t i = 0; i < sizeof(attentions) / sizeof(*attentions); i++)
+            bench_attention(attentions[i][0], attentions[i][1], attentions[i][2]);
     dn(dnnl_engine_create(&engine, dnnl_cpu, 0));
     dn(dnnl_stream_create(&queue, engine, dnnl_stream_default_flags));
     if (strstr("conv", only))

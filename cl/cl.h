@@ -79,6 +79,10 @@ size_t nino_cl_flat(const nino_cl *cl, uint64_t n);
 // How many launches a part of an op should be split into, at the speed of the last commands
 // (nino_sched_pieces); groups: its work-groups in one launch.
 int64_t nino_cl_pieces(const nino_cl *cl, const nino_op_desc *d, double flops, int64_t groups);
+// Whether the device can run its work-groups; true where it cannot be built, which its launch will say.
+bool nino_cl_kernel_fits(nino_cl *cl, const char *file, const char *kernel, const char *defs);
+// Products take the next smaller tile from now on; false: there is none.
+bool nino_cl_smaller_tiles(nino_cl *cl);
 // Number of entries of an argument table.
 #define NINO_CL_COUNT(a) ((int) (sizeof(a) / sizeof((a)[0])))
 

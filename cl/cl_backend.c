@@ -94,6 +94,7 @@ static void *arena_create(void *priv, uint64_t bytes, nino_error *err)
 static void arena_destroy(void *priv, void *handle)
 {
     nino_cl *cl = priv;
+    cl->n_gone++;
     if (!cl->is_lost || cl->dev->is_host)
         nino_ocl.clReleaseMemObject(handle);
 }

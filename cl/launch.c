@@ -3,25 +3,43 @@
 #include "cl/runtime.h"
 
 #include <math.h>
+#include <string.h>
 
-static cl_int set_args(const nino_cl_kernel *k, const nino_cl_arg *args, int n_args)
+// What a kernel has been given stays with it: launches of an op differ in a few arguments. A memory object that is
+// gone may have left its address to another one, so all are set anew then.
+static cl_int set_arg(nino_cl_kernel *k, cl_uint at, const void *value, size_t size)
+{
+    uint64_t now = 0;
+    memcpy(&now, value, size);
+    if (at < k->n_kept && k->kept[at] == now)
+        return CL_SUCCESS;
+    const cl_int e = OCL(clSetKernelArg, k->handle, at, size, value);
+    k->n_kept = e ? 0 : k->n_kept > at ? k->n_kept : at + 1;
+    k->kept[at] = now;
+    return e;
+}
+
+static cl_int set_args(const nino_cl *cl, nino_cl_kernel *k, const nino_cl_arg *args, int n_args)
 {
     cl_int e = CL_SUCCESS;
     cl_uint at = 0;
+    if (k->n_gone != cl->n_gone)
+        k->n_kept = 0;
+    k->n_gone = cl->n_gone;
     for (int i = 0; i < n_args && !e; i++) {
         const nino_cl_arg *a = &args[i];
         switch (a->type) {
         case NINO_ARG_MEM: {
-            cl_mem mem = a->mem && a->mem->arena ? a->mem->base : NULL;
+            const cl_mem mem = a->mem && a->mem->arena ? a->mem->base : NULL;
             const cl_ulong offset = mem ? a->mem->offset / a->u : 0;
-            e = OCL(clSetKernelArg, k->handle, at++, sizeof(cl_mem), &mem);
+            e = set_arg(k, at++, &mem, sizeof(mem));
             if (!e)
-                e = OCL(clSetKernelArg, k->handle, at++, sizeof(offset), &offset);
+                e = set_arg(k, at++, &offset, sizeof(offset));
             break;
         }
-        case NINO_ARG_I32: e = OCL(clSetKernelArg, k->handle, at++, sizeof(a->i), &a->i); break;
-        case NINO_ARG_F32: e = OCL(clSetKernelArg, k->handle, at++, sizeof(a->f), &a->f); break;
-        case NINO_ARG_U64: e = OCL(clSetKernelArg, k->handle, at++, sizeof(a->u), &a->u); break;
+        case NINO_ARG_I32: e = set_arg(k, at++, &a->i, sizeof(a->i)); break;
+        case NINO_ARG_F32: e = set_arg(k, at++, &a->f, sizeof(a->f)); break;
+        case NINO_ARG_U64: e = set_arg(k, at++, &a->u, sizeof(a->u)); break;
         }
     }
     return e;
@@ -85,7 +103,7 @@ nino_status nino_cl_launch(nino_cl *cl, const char *file, const char *kernel, co
     if (st)
         return st;
     const uint32_t scope = is_apart ? nino_cl_stage_launch(cl, k) : 0;
-    cl_int e = set_args(k, args, n_args);
+    cl_int e = set_args(cl, k, args, n_args);
     if (!e)
         e = OCL(clEnqueueNDRangeKernel, cl->queue.handle, k->handle, (cl_uint) dims, NULL, global,
                 own, 0, NULL, c.event);

@@ -285,6 +285,9 @@ static nino_status run_direct(nino_cl *cl, const nino_op_call *c, const nino_cl_
         l.row1 = i < pieces ? rows * i / pieces / ROW_UNIT * ROW_UNIT : rows;
         const int64_t n = l.row1 - l.row0;
         cut_rows(cl, c, &l, n);
+        while (!nino_cl_kernel_fits(cl, l.cut.file, l.cut.kernel, l.cut.defs) &&
+               nino_cl_smaller_tiles(cl))
+            cut_rows(cl, c, &l, n);
         const nino_cl_tiles tiles = { n, l.g.n, (int64_t) (l.cut.global[0] / l.cut.group),
                                       (int64_t) l.cut.global[1] };
         const nino_cl_what what = { .d = d,

@@ -145,6 +145,7 @@ static void program_destroy(const nino_cl *cl, struct nino_cl_program *p)
         next = k->next;
         if (may_call)
             nino_ocl.clReleaseKernel(k->handle);
+        free(k->kept);
         free(k);
     }
     if (may_call && p->handle)
@@ -588,10 +589,16 @@ static nino_cl_kernel *kernel_create(nino_cl *cl, struct nino_cl_program *p, con
     if (!e)
         e = OCL(clGetKernelWorkGroupInfo, k->handle, cl->dev->id, CL_KERNEL_COMPILE_WORK_GROUP_SIZE,
                 sizeof(k->local), k->local, NULL);
+    if (!e)
+        e = OCL(clGetKernelWorkGroupInfo, k->handle, cl->dev->id, CL_KERNEL_WORK_GROUP_SIZE,
+                sizeof(k->most), &k->most, NULL);
+    if (!e && !(k->kept = calloc(k->n_args + 1, sizeof(*k->kept))))
+        e = CL_OUT_OF_HOST_MEMORY;
     if (e) {
         nino_cl_fail(cl, e, name, err);
         if (k->handle)
             nino_ocl.clReleaseKernel(k->handle);
+        free(k->kept);
         free(k);
         return NULL;
     }
@@ -612,6 +619,28 @@ nino_cl_kernel *nino_cl_kernel_get(nino_cl *cl, const char *file, const char *na
         if (!strcmp(k->name, name))
             return k;
     return kernel_create(cl, p, name, err);
+}
+
+bool nino_cl_kernel_fits(nino_cl *cl, const char *file, const char *name, const char *defs)
+{
+    nino_error err;
+    if (cl->listing)
+        return true;
+    const nino_cl_kernel *k = nino_cl_kernel_get(cl, file, name, defs, &err);
+    return !k || k->local[0] * k->local[1] * k->local[2] <= k->most;
+}
+
+bool nino_cl_smaller_tiles(nino_cl *cl)
+{
+    enum { SMALLEST = 3 }; // of nino_tuning.gemm_tile
+    int *tile = &cl->be.profile.tuning.gemm_tile;
+    if (*tile >= SMALLEST)
+        return false;
+    *tile = *tile < 1 ? 2 : *tile + 1;
+    nino_logf(&cl->log, NINO_LOG_INFO,
+              "%s: products take smaller tiles: a kernel has too many registers",
+              cl->dev->info.name);
+    return true;
 }
 
 const char *nino_cl_kernel_program(const nino_cl *cl, const nino_cl_kernel *k,

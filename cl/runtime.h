@@ -121,7 +121,12 @@ typedef struct nino_cl_kernel {
     char name[48];
     cl_uint n_args;
     size_t local[3]; // reqd_work_group_size; all 0: the driver chooses
+    size_t most;     // work-items of a work-group that the device can run of it
     bool was_launched;
+    // Values of its first n_kept arguments as it has them; n_gone: of nino_cl, as they were set.
+    uint64_t *kept;
+    cl_uint n_kept;
+    unsigned n_gone;
 } nino_cl_kernel;
 
 // Schedule, file and options of its program, as nino_kernel_told has them. Returns buf.
@@ -294,6 +299,7 @@ struct nino_cl {
         *listing; // launches only add their program to it, and there is no device; NULL: none
     nino_log log;
     uint64_t local_bytes; // of a compute unit
+    unsigned n_gone;      // arenas that were released
     bool is_blas_ready;   // it has compiled its kernels
     bool is_lost;         // the driver failed in a way that nothing recovers from; no further calls
 };

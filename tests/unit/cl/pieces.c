@@ -149,6 +149,48 @@ static void test_unknown_gpu(nino_cl *cl, unsigned units, unsigned mhz, int laun
     *p = before;
 }
 
+// ---- kernels that want more registers than there are ----------------------------------------------
+
+static __typeof__(clGetKernelWorkGroupInfo) *real_info;
+static int n_too_large; // so many kernels "gemm" more are said to run in half their work-group only
+
+static cl_int CL_API_CALL short_of_registers(cl_kernel k, cl_device_id d,
+                                             cl_kernel_work_group_info what, size_t size,
+                                             void *value, size_t *size_out)
+{
+    char name[64] = "";
+    nino_ocl.clGetKernelInfo(k, CL_KERNEL_FUNCTION_NAME, sizeof(name), name, NULL);
+    const cl_int e = real_info(k, d, what, size, value, size_out);
+    if (what == CL_KERNEL_WORK_GROUP_SIZE && !strcmp(name, "gemm") && n_too_large-- > 0)
+        *(size_t *) value = 128;
+    return e;
+}
+
+// The next smaller tile is taken, and for all that follows; the bits are the same.
+static void test_too_large(const nino_cl_device *dev)
+{
+    nino_backend *be = nino_cl_open(dev, NULL, NULL, &err);
+    CHECK(be);
+    CHECK_OK(nino_sched_find("generic", "", &be->profile.schedule, &err), err);
+    nino_array *large = run(be, LINEAR);
+    nino_backend_close(&be);
+    for (int n = 1; n <= 3; n++) {
+        be = nino_cl_open(dev, NULL, NULL, &err);
+        CHECK(be);
+        CHECK_OK(nino_sched_find("generic", "", &be->profile.schedule, &err), err);
+        real_info = nino_ocl.clGetKernelWorkGroupInfo;
+        nino_ocl.clGetKernelWorkGroupInfo = short_of_registers;
+        n_too_large = n;
+        nino_array *small = run(be, LINEAR);
+        nino_ocl.clGetKernelWorkGroupInfo = real_info;
+        CHECK(be->profile.tuning.gemm_tile == (n < 3 ? n + 1 : 3));
+        CHECK(!memcmp(small->data, large->data, large->bytes));
+        nino_array_unref(&small);
+        nino_backend_close(&be);
+    }
+    nino_array_unref(&large);
+}
+
 int main(void)
 {
     const nino_cl_device *dev = test_cl_device();
@@ -163,6 +205,7 @@ int main(void)
         test_bits((nino_cl *) be);
         nino_backend_close(&be);
     }
+    test_too_large(&one);
     nino_backend *be = nino_cl_open(&one, NULL, NULL, &err);
     CHECK(be);
     ((nino_cl *) be)->local_bytes = 64 << 10;

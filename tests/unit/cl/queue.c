@@ -221,6 +221,50 @@ static void test_argument_count(nino_backend *be)
     CHECK_STR(err.kind, "build");
 }
 
+static __typeof__(clSetKernelArg) *real_arg;
+static int n_set;
+
+static cl_int CL_API_CALL counted_arg(cl_kernel k, cl_uint i, size_t size, const void *value)
+{
+    n_set++;
+    return real_arg(k, i, size, value);
+}
+
+// How many arguments that launch sets; the result is checked.
+static int set_by_scale(nino_stream *s, const nino_tensor *x, float by, float plus)
+{
+    n_set = 0;
+    nino_array *out =
+        nino_download(s, nino_scale(s, nino_ref((nino_tensor *) x), by, plus), NINO_F32);
+    CHECK(out && nino_array_f32(out)[5] == nino_array_f32(out)[0] + by * 0.625f);
+    nino_array_unref(&out);
+    return n_set;
+}
+
+// A launch sets the arguments that differ from the kernel's last one; all of them where memory has gone meanwhile,
+// whose handle may be another memory's now.
+static void test_arguments(nino_backend *be)
+{
+    nino_stream *s = nino_stream_create(&(nino_stream_params){ .backend = be }, &err);
+    nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(64));
+    for (int i = 0; i < 64; i++)
+        nino_array_f32(a)[i] = (float) i / 8;
+    nino_tensor *x = nino_upload(s, a, NINO_F32);
+    real_arg = nino_ocl.clSetKernelArg;
+    nino_ocl.clSetKernelArg = counted_arg;
+    set_by_scale(s, x, 2, 1);
+    CHECK(set_by_scale(s, x, 2, 1) == 0);
+    CHECK(set_by_scale(s, x, 3, 1) == 1);
+    CHECK(set_by_scale(s, x, 2, 4) == 2);
+    ((nino_cl *) be)->n_gone++;
+    CHECK(set_by_scale(s, x, 2, 4) > 4);
+    CHECK(set_by_scale(s, x, 2, 4) == 0);
+    nino_ocl.clSetKernelArg = real_arg;
+    nino_unref(x);
+    nino_array_unref(&a);
+    nino_stream_destroy(&s);
+}
+
 int main(void)
 {
     nino_backend *be = nino_cl_open(test_cl_device(), NULL, NULL, &err);
@@ -230,6 +274,7 @@ int main(void)
     test_bounds(be);
     test_times(be);
     test_argument_count(be);
+    test_arguments(be);
     nino_backend_close(&be);
     return 0;
 }
