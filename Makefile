@@ -272,6 +272,8 @@ $(call bin,$(fuzz_SRC)): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,exit nino_buf
 # These make allocations fail (tests/oom.h, tests/unit/oom/arena.h).
 $(call bin,$(patsubst %,tests/unit/oom/%.c,document format graph paths text) $(fuzz_SRC)): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,nino_arena_alloc nino_arena_strndup nino_arena_strdup)
 $(call bin,$(filter tests/unit/oom/%,$(unit_SRC)) $(fuzz_SRC) tests/fault/allocations.c): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc strdup strndup aligned_alloc posix_memalign free pthread_create mmap)
+# This one counts how often nodes ask whether they are cancelled.
+$(B)/tests/unit/node/cancel: LDFLAGS += -Wl,--wrap=nino_node_cancelled
 # This one hears what plans launch.
 $(B)/tests/unit/run/real_programs: LDFLAGS += -Wl,--wrap=nino_device_program_lister
 $(call bin,$(test_SRC)): $(B)/%: $(B)/%.o $(B)/libninodes.a

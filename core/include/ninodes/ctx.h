@@ -13,7 +13,8 @@ NINO_BEGIN
 typedef struct nino_ctx nino_ctx;
 
 // What becomes of the steps of a sampling that is cancelled, killed or runs out of memory. They can
-// be kept below the state folder until the sampling is done, 4 GiB and a week at most.
+// be kept below the state folder until the sampling is done, 4 GiB and a week at most (of which a
+// day at most passes from one sampling to the next, whatever the clock says).
 typedef enum nino_steps_opt {
     NINO_STEPS_NONE,
     // They are kept, but every sampling begins anew.

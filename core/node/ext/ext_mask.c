@@ -38,16 +38,20 @@ static int64_t mirror(int64_t i, int64_t n)
     return n > 1 ? i : 0;
 }
 
-static void blur_lines(const float *src, float *dst, int64_t n, int64_t lines, int64_t step,
-                       int64_t line_step, const float *k, int64_t radius)
+// Seconds of work on a large mask: a cancel is seen between lines.
+static nino_status blur_lines(const nino_run *r, const float *src, float *dst, int64_t n,
+                              int64_t lines, int64_t step, int64_t line_step, const float *k,
+                              int64_t radius, nino_error *err)
 {
-    for (int64_t l = 0; l < lines; l++)
+    nino_status st = NINO_OK;
+    for (int64_t l = 0; l < lines && !(st = nino_node_cancelled(r, err)); l++)
         for (int64_t i = 0; i < n; i++) {
             double sum = 0;
             for (int64_t j = -radius; j <= radius; j++)
                 sum += (double) k[j + radius] * src[l * line_step + mirror(i + j, n) * step];
             dst[l * line_step + i * step] = (float) sum;
         }
+    return st;
 }
 
 // torchvision's gaussian_blur with a kernel of `size` (odd): sigma follows from it.
@@ -58,6 +62,8 @@ static nino_status blur(const nino_run *r, nino_array *m, int64_t size, nino_err
     const int64_t radius = size / 2;
     float *k = malloc((size_t) size * sizeof(*k)),
           *wide = malloc((size_t) (s.dim[1] * s.dim[2]) * sizeof(*wide));
+    nino_status st =
+        k && wide ? NINO_OK : nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
     double sum = 0;
     for (int64_t i = 0; k && i < size; i++) {
         const double x = (double) (i - radius) / sigma;
@@ -66,15 +72,15 @@ static nino_status blur(const nino_run *r, nino_array *m, int64_t size, nino_err
     }
     for (int64_t i = 0; k && i < size; i++)
         k[i] = (float) (k[i] / sum);
-    for (int64_t n = 0; k && wide && n < s.dim[0]; n++) {
+    for (int64_t n = 0; !st && n < s.dim[0]; n++) {
         float *v = nino_array_f32(m) + n * s.dim[1] * s.dim[2];
-        blur_lines(v, wide, s.dim[2], s.dim[1], 1, s.dim[2], k, radius);
-        blur_lines(wide, v, s.dim[1], s.dim[2], s.dim[2], 1, k, radius);
+        st = blur_lines(r, v, wide, s.dim[2], s.dim[1], 1, s.dim[2], k, radius, err);
+        if (!st)
+            st = blur_lines(r, wide, v, s.dim[1], s.dim[2], s.dim[2], 1, k, radius, err);
     }
-    const bool ok = k && wide;
     free(k);
     free(wide);
-    return ok ? NINO_OK : nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
+    return st;
 }
 
 typedef struct blur_params {
@@ -196,13 +202,15 @@ static bool fill(float *v, int64_t h, int64_t w)
 }
 
 // Three box blurs in a row stand for PIL's Gaussian on 8 bits: so does PIL make it.
-static void box_lines(const uint8_t *src, uint8_t *dst, int64_t n, int64_t lines, int64_t step,
-                      int64_t line_step, double radius)
+static nino_status box_lines(const nino_run *r, const uint8_t *src, uint8_t *dst, int64_t n,
+                             int64_t lines, int64_t step, int64_t line_step, double radius,
+                             nino_error *err)
 {
+    nino_status st = NINO_OK;
     const int64_t whole = (int64_t) radius;
     const uint32_t ww = (uint32_t) ((double) (1 << 24) / (radius * 2 + 1)),
                    fw = ((1u << 24) - (uint32_t) (whole * 2 + 1) * ww) / 2;
-    for (int64_t l = 0; l < lines; l++)
+    for (int64_t l = 0; l < lines && !(st = nino_node_cancelled(r, err)); l++)
         for (int64_t i = 0; i < n; i++) {
             uint64_t sum = 1u << 23;
             for (int64_t j = -whole - 1; j <= whole + 1; j++) {
@@ -212,6 +220,7 @@ static void box_lines(const uint8_t *src, uint8_t *dst, int64_t n, int64_t lines
             }
             dst[l * line_step + i * step] = (uint8_t) (sum >> 24);
         }
+    return st;
 }
 
 static double box_radius(double sigma)
@@ -221,27 +230,26 @@ static double box_radius(double sigma)
     return l + a;
 }
 
-static bool blur8(float *v, int64_t h, int64_t w, double sigma)
+static nino_status blur8(const nino_run *r, float *v, int64_t h, int64_t w, double sigma,
+                         nino_error *err)
 {
     const size_t n = (size_t) (h * w);
     uint8_t *a = calloc(n, 1), *b = calloc(n, 1);
     const double radius = box_radius(sigma);
-    for (size_t i = 0; a && b && i < n; i++)
+    nino_status st =
+        a && b ? NINO_OK : nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
+    for (size_t i = 0; !st && i < n; i++)
         a[i] = (uint8_t) fminf(fmaxf(v[i] * 255.0f, 0), 255);
-    for (int k = 0; a && b && k < 3; k++) {
-        box_lines(a, b, w, h, 1, w, radius);
+    for (int k = 0; !st && k < 6; k++) {
+        st = k < 3 ? box_lines(r, a, b, w, h, 1, w, radius, err)
+                   : box_lines(r, a, b, h, w, w, 1, radius, err);
         memcpy(a, b, n);
     }
-    for (int k = 0; a && b && k < 3; k++) {
-        box_lines(a, b, h, w, w, 1, radius);
-        memcpy(a, b, n);
-    }
-    for (size_t i = 0; a && b && i < n; i++)
+    for (size_t i = 0; !st && i < n; i++)
         v[i] = (float) a[i] / 255.0f;
-    const bool ok = a && b;
     free(a);
     free(b);
-    return ok;
+    return st;
 }
 
 // Between frames: part of the one before, or what is left of it.
@@ -259,15 +267,21 @@ static void blend_frames(const grow_params *p, float *v, const float *before, in
         v[i] /= top;
 }
 
-static bool grow_frame(const grow_params *p, float *v, float *spare, int64_t h, int64_t w,
-                       double expand)
+// Up to thousands of steps: a cancel is seen between them.
+static nino_status grow_frame(const nino_run *r, float *v, float *spare, int64_t h, int64_t w,
+                              double expand, nino_error *err)
 {
+    const grow_params *p = r->params;
     const int64_t steps = (int64_t) fabs(rint(expand));
     for (int64_t k = 0; k < steps; k++) {
+        if (nino_node_cancelled(r, err))
+            return NINO_ERR_CANCELLED;
         grow_step(v, spare, h, w, expand >= 0, p->tapered_corners);
         memcpy(v, spare, (size_t) (h * w) * sizeof(float));
     }
-    return !p->fill_holes || fill(v, h, w);
+    return !p->fill_holes || fill(v, h, w)
+               ? NINO_OK
+               : nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
 }
 
 static nino_status grow_run(nino_run *r, nino_error *err)
@@ -279,22 +293,22 @@ static nino_status grow_run(nino_run *r, nino_error *err)
     const int64_t h = m->shape.dim[1], w = m->shape.dim[2], n = h * w;
     float *spare = malloc((size_t) n * sizeof(float));
     double expand = (double) p->expand;
-    bool ok = spare;
-    for (int64_t i = 0; ok && i < m->shape.dim[0]; i++) {
+    nino_status st = spare ? NINO_OK : nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
+    for (int64_t i = 0; !st && i < m->shape.dim[0]; i++) {
         float *v = nino_array_f32(m) + i * n;
         for (int64_t k = 0; p->flip_input && k < n; k++)
             v[k] = 1 - v[k];
-        ok = grow_frame(p, v, spare, h, w, expand);
+        st = grow_frame(r, v, spare, h, w, expand, err);
         expand += expand < 0 ? -p->incremental_expandrate : p->incremental_expandrate;
         if (i)
             blend_frames(p, v, v - n, n);
     }
-    for (int64_t i = 0; ok && p->blur_radius > 0 && i < m->shape.dim[0]; i++)
-        ok = blur8(nino_array_f32(m) + i * n, h, w, p->blur_radius);
+    for (int64_t i = 0; !st && p->blur_radius > 0 && i < m->shape.dim[0]; i++)
+        st = blur8(r, nino_array_f32(m) + i * n, h, w, p->blur_radius, err);
     free(spare);
-    if (!ok) {
+    if (st) {
         nino_array_unref(&m);
-        return nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
+        return st;
     }
     return give_both(r, m, err);
 }

@@ -113,11 +113,13 @@ static void gaussian(double *k, int64_t radius, double step, double sigma)
 }
 
 // One direction over a picture of h x w cells: columns, or rows if `down`. src and dst differ.
-static void blur_axis(const float *src, float *dst, int64_t h, int64_t w, int64_t c, bool down,
-                      const double *k, int64_t radius)
+// Seconds of work on a large picture: a cancel is seen between rows.
+static nino_status blur_axis(const nino_run *r, const float *src, float *dst, int64_t h, int64_t w,
+                             int64_t c, bool down, const double *k, int64_t radius, nino_error *err)
 {
     const int64_t n = down ? h : w, step = (down ? w : 1) * c;
-    for (int64_t y = 0; y < h; y++)
+    nino_status st = NINO_OK;
+    for (int64_t y = 0; y < h && !(st = nino_node_cancelled(r, err)); y++)
         for (int64_t x = 0; x < w; x++)
             for (int64_t q = 0; q < c; q++) {
                 const int64_t at = (y * w + x) * c + q, i = down ? y : x;
@@ -126,6 +128,7 @@ static void blur_axis(const float *src, float *dst, int64_t h, int64_t w, int64_
                     sum += k[t + radius] * (double) src[at + (mirror(i + t, n) - i) * step];
                 dst[at] = (float) sum;
             }
+    return st;
 }
 
 // A new blurred copy. The filter is a product, so one direction after the other gives the same.
@@ -148,11 +151,10 @@ static nino_array *blurred(nino_run *r, const nino_array *in, int64_t radius, do
         gaussian(k, radius, step, sigma);
     else if (out)
         nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
-    for (int64_t i = 0; ok && !r->is_plan && i < s.n; i++) {
-        ok = nino_node_cancelled(r, err) == NINO_OK;
-        blur_axis(s.v + i * cells, wide, s.h, s.w, s.c, false, k, radius);
-        blur_axis(wide, nino_array_f32(out) + i * cells, s.h, s.w, s.c, true, k, radius);
-    }
+    for (int64_t i = 0; ok && !r->is_plan && i < s.n; i++)
+        ok = !blur_axis(r, s.v + i * cells, wide, s.h, s.w, s.c, false, k, radius, err) &&
+             !blur_axis(r, wide, nino_array_f32(out) + i * cells, s.h, s.w, s.c, true, k, radius,
+                        err);
     free(k);
     free(wide);
     if (!ok)
@@ -352,8 +354,8 @@ static void room_release(canny_room *m)
     free(m->stack);
 }
 
-static void canny(const canny_room *m, const nino_picture *s, int64_t i, float low, float high,
-                  float *out)
+static nino_status canny(const nino_run *r, const canny_room *m, const nino_picture *s, int64_t i,
+                         float low, float high, float *out, nino_error *err)
 {
     const int64_t n = s->h * s->w;
     double k[2 * BLUR_RADIUS + 1];
@@ -362,8 +364,11 @@ static void canny(const canny_room *m, const nino_picture *s, int64_t i, float l
         m->grey[p] = 0.299f * v[0] + 0.587f * v[1] + 0.114f * v[2];
     }
     gaussian(k, BLUR_RADIUS, 1, 1);
-    blur_axis(m->grey, m->wide, s->h, s->w, 1, false, k, BLUR_RADIUS);
-    blur_axis(m->wide, m->grey, s->h, s->w, 1, true, k, BLUR_RADIUS);
+    nino_status st = blur_axis(r, m->grey, m->wide, s->h, s->w, 1, false, k, BLUR_RADIUS, err);
+    if (!st)
+        st = blur_axis(r, m->wide, m->grey, s->h, s->w, 1, true, k, BLUR_RADIUS, err);
+    if (st)
+        return st;
     gradients(m->grey, s->h, s->w, m->length, m->direction);
     for (int64_t p = 0; p < n; p++) {
         const bool counts = is_ridge(m->length, s->h, s->w, p / s->w, p % s->w, m->direction[p]);
@@ -375,6 +380,7 @@ static void canny(const canny_room *m, const nino_picture *s, int64_t i, float l
     image_filter_follow(m->edge, s->h, s->w, m->stack);
     for (int64_t p = 0; p < n * 3; p++)
         out[i * n * 3 + p] = m->edge[p / 3] == STRONG ? 1.0f : 0.0f;
+    return nino_node_cancelled(r, err);
 }
 
 static nino_status canny_run(nino_run *r, nino_error *err)
@@ -392,11 +398,9 @@ static nino_status canny_run(nino_run *r, nino_error *err)
     nino_status st = out ? NINO_OK : NINO_ERR_NOMEM;
     if (out && !r->is_plan && !room_make(&room, (size_t) (s.h * s.w)))
         st = nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
-    for (int64_t i = 0; st == NINO_OK && !r->is_plan && i < s.n; i++) {
-        canny(&room, &s, i, (float) p->low_threshold, (float) p->high_threshold,
-              nino_array_f32(out));
-        st = nino_node_cancelled(r, err);
-    }
+    for (int64_t i = 0; st == NINO_OK && !r->is_plan && i < s.n; i++)
+        st = canny(r, &room, &s, i, (float) p->low_threshold, (float) p->high_threshold,
+                   nino_array_f32(out), err);
     room_release(&room);
     if (st)
         nino_array_unref(&out);

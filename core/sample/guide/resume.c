@@ -18,6 +18,7 @@
 #define SUFFIX ".steps"
 static const int64_t max_bytes = (int64_t) 4 << 30;
 static const time_t max_age = 604800; // s, a week
+static const time_t max_gap = 86400;  // of it, that may pass between two looks
 static const char magic[8] = "NINOSTP2";
 
 typedef struct head { // native byte order: a file does not leave its machine
@@ -48,25 +49,48 @@ static bool is_resume_ours(const char *name)
     return n > strlen(SUFFIX) && !strcmp(name + n - strlen(SUFFIX), SUFFIX);
 }
 
-// Bytes of the files in a folder, after removing old ones; *oldest: the name of the oldest.
-static int64_t resume_look(const char *dir, time_t before, char *oldest, size_t size)
+// The clock may be set: a week that passes at once between two looks is no week. The folder's own
+// time is that of the look before. What lies beyond a day since then is added to the times of the
+// files (*gap), so that their ages grow by a day at most; those of the future begin anew.
+static time_t gap_since(int dir_fd, time_t now)
 {
     struct stat sb;
+    const struct timespec both[2] = { { .tv_sec = now }, { .tv_sec = now } };
+    const time_t passed = fstat(dir_fd, &sb) ? 0 : now - sb.st_mtime;
+    futimens(dir_fd, both);
+    return passed > max_gap ? passed - max_gap : 0;
+}
+
+static time_t resume_redate(int dir_fd, const char *name, time_t had, time_t gap, time_t now)
+{
+    const time_t is = had > now - gap ? now : had + gap;
+    const struct timespec both[2] = { { .tv_sec = is }, { .tv_sec = is } };
+    if (is != had)
+        utimensat(dir_fd, name, both, AT_SYMLINK_NOFOLLOW);
+    return is;
+}
+
+// Bytes of the files in a folder, after removing old ones; *oldest: the name of the oldest.
+static int64_t resume_look(const char *dir, char *oldest, size_t size)
+{
+    struct stat sb;
+    DIR *d = opendir(dir);
+    const time_t now = time(NULL), gap = d ? gap_since(dirfd(d), now) : 0;
     time_t first = 0;
     int64_t bytes = 0;
-    DIR *d = opendir(dir);
     *oldest = 0;
     for (const struct dirent *e; d && (e = readdir(d));) {
         if (!is_resume_ours(e->d_name) || fstatat(dirfd(d), e->d_name, &sb, AT_SYMLINK_NOFOLLOW))
             continue;
-        if (sb.st_mtime < before) {
+        const time_t at = resume_redate(dirfd(d), e->d_name, sb.st_mtime, gap, now);
+        if (at < now - max_age) {
             unlinkat(dirfd(d), e->d_name, 0);
             continue;
         }
         bytes += sb.st_size;
-        if (!*oldest || sb.st_mtime < first) {
+        if (!*oldest || at < first) {
             snprintf(oldest, size, "%s", e->d_name);
-            first = sb.st_mtime;
+            first = at;
         }
     }
     if (d)
@@ -77,16 +101,19 @@ static int64_t resume_look(const char *dir, time_t before, char *oldest, size_t 
 static void resume_tidy(const char *dir, int dir_fd)
 {
     char oldest[256];
-    while (resume_look(dir, time(NULL) - max_age, oldest, sizeof(oldest)) > max_bytes && *oldest)
+    while (resume_look(dir, oldest, sizeof(oldest)) > max_bytes && *oldest)
         if (unlinkat(dir_fd, oldest, 0))
             break;
 }
 
 void nino_resume_clear(const char *dir)
 {
-    char ignored[256];
-    if (dir)
-        resume_look(dir, time(NULL) + max_age, ignored, sizeof(ignored));
+    DIR *d = dir ? opendir(dir) : NULL;
+    for (const struct dirent *e; d && (e = readdir(d));)
+        if (is_resume_ours(e->d_name))
+            unlinkat(dirfd(d), e->d_name, 0);
+    if (d)
+        closedir(d);
 }
 
 // ---- opening ---------------------------------------------------------------------------------

@@ -206,6 +206,56 @@ static void test_folder(void)
     nino_resume_clear(NULL);
 }
 
+static void set_time(const char *path, time_t t)
+{
+    const struct timespec both[2] = { { .tv_sec = t }, { .tv_sec = t } };
+    CHECK(!utimensat(0, path, both, 0));
+}
+
+static time_t age_of(const char *path)
+{
+    struct stat sb;
+    CHECK(!stat(path, &sb));
+    return time(NULL) - sb.st_mtime;
+}
+
+static void tidy(void)
+{
+    nino_resume *r = open_at(10, false);
+    CHECK(r);
+    nino_resume_close(&r, false);
+}
+
+// The clock is set: what is kept gets a day older at most from one look to the next.
+static void test_clock(void)
+{
+    const time_t day = 24 * 3600, hour = 3600;
+    int looks = 0;
+    keep(9, 1);
+    for (; size_of(9) > 0 && looks < 20; looks++) { // forward by 100 days each time
+        set_time(path_of(9), time(NULL) - 100 * day - age_of(path_of(9)));
+        set_time(dir.path, time(NULL) - 100 * day);
+        tidy();
+        if (size_of(9) > 0)
+            CHECK(age_of(path_of(9)) >= (looks + 1) * day &&
+                  age_of(path_of(9)) < (looks + 1) * day + hour);
+    }
+    CHECK(looks == 8); // older than a week of days
+    keep(9, 1);
+    set_time(path_of(9), time(NULL) + 100 * day); // and back
+    set_time(dir.path, time(NULL) + 100 * day);
+    tidy();
+    CHECK(age_of(path_of(9)) >= 0 && age_of(path_of(9)) < hour);
+    CHECK(age_of(dir.path) < hour);
+    set_time(path_of(9), time(NULL) - 8 * day); // a week after that, as ever
+    tidy();
+    CHECK(size_of(9) < 0);
+    keep(9, 1);
+    set_time(path_of(9), time(NULL) + 100 * day);
+    nino_resume_clear(dir.path);
+    CHECK(size_of(9) < 0);
+}
+
 int main(void)
 {
     dir = test_dir_create();
@@ -215,6 +265,7 @@ int main(void)
     test_two();
     test_full();
     test_folder();
+    test_clock();
     test_dir_remove(&dir, (const char *const[]){ NULL });
     return 0;
 }
