@@ -11,6 +11,7 @@
 #include "base/i18n.h"
 #include "settings/keys.h"
 #include "settings/prefs.h"
+#include "settings/prefs_window.h"
 #include "settings/theme.h"
 #include "tests/gui/program/loop.h"
 #include "window/window.h"
@@ -195,6 +196,37 @@ static void look_at_all(GtkWidget *window, int width, int height, const char *th
     check_size(window, width, height);
 }
 
+// A window that was opened beside it.
+static GtkWidget *other_window(GtkWidget *window)
+{
+    g_autoptr(GList) all = gtk_window_list_toplevels();
+    for (GList *l = all; l; l = l->next)
+        if (l->data != window && gtk_widget_get_mapped(l->data))
+            return l->data;
+    return NULL;
+}
+
+static void look_at_window(GtkWidget *window, const char *what, const char *theme)
+{
+    GtkWidget *other;
+    WAIT_FOR((other = other_window(window)) && gtk_widget_get_width(other) > 0);
+    look(other, what, gtk_widget_get_width(other), gtk_widget_get_height(other), theme);
+    gtk_window_close(GTK_WINDOW(other));
+    WAIT_FOR(!other_window(window));
+}
+
+static void look_at_windows(GtkWidget *window, const char *theme)
+{
+    gtk_widget_activate_action(window, "win.computer", NULL);
+    look_at_window(window, "computer", theme);
+    gtk_widget_activate_action(window, "win.suite", NULL);
+    look_at_window(window, "suite", theme);
+    gtk_widget_activate_action(window, "win.view-window-of", "s", "kernels");
+    look_at_window(window, "window-of-kernels", theme);
+    nino_prefs_window_present(GTK_WINDOW(window), _("Speed"), nino_window_measure_row, window);
+    look_at_window(window, "preferences", theme);
+}
+
 // ---- contrast ----------------------------------------------------------------------------------
 
 #define LEAST_CONTRAST 4.5
@@ -296,6 +328,8 @@ static void check_window(GtkApplication *app, char **files, int width, int heigh
     for (gsize i = 0; i < G_N_ELEMENTS(themes); i++) {
         nino_prefs_set("theme", themes[i]);
         look_at_all(window, width, height, themes[i]);
+        if (width == 1280 || gtk_widget_get_scale_factor(window) > 1) // once in each scale
+            look_at_windows(window, themes[i]);
     }
     nino_window_end(NINO_WINDOW(window));
     spin_loop(50);
