@@ -141,11 +141,13 @@ static void look(GtkWidget *window, const char *what, int width, int height, con
     keep_picture(window, what, theme);
 }
 
-// No part of the window is wider than the window: a panel that does not fit pushes the others out.
+// No part of the window is wider than the window: a panel that does not fit pushes the others out. Nor is it smaller than
+// what is to be looked at, but for the shadow that it has around it.
 static void check_size(GtkWidget *window, int width, int height)
 {
+    enum { SHADOWS = 40 };
     const int has_w = gtk_widget_get_width(window), has_h = gtk_widget_get_height(window);
-    if (has_w > width || has_h > height) {
+    if (has_w > width || has_h > height || has_w < width - SHADOWS || has_h < height - SHADOWS) {
         n_bad++;
         printf("  %s: the window takes %d x %d\n", where, has_w, has_h);
     }
