@@ -236,13 +236,15 @@ void nino_scope_begin(nino_stream *s, nino_event_kind kind, const char *name, ui
         s->be->impl->scope_begin(s->be, kind, name, arg0, arg1);
 }
 
-void nino_scope_end(nino_stream *s)
+void nino_scope_end(nino_stream *s) { nino_scope_end_with(s, NINO_OK); }
+
+void nino_scope_end_with(nino_stream *s, nino_status st)
 {
     const int i = --s->n_scopes;
     if (i >= NINO_MAX_SCOPES)
         return;
     if (s->scopes[i])
-        nino_monitor_end(s->monitor, s->scopes[i]);
+        nino_monitor_end_with(s->monitor, s->scopes[i], st);
     if (s->be->impl->scope_end)
         s->be->impl->scope_end(s->be);
     if (s->progress)

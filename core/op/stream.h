@@ -108,6 +108,7 @@ bool nino_stream_is_plan(const nino_stream *s); // no arithmetic happens; downlo
 void nino_scope_begin(nino_stream *s, nino_event_kind kind, const char *name, uint32_t arg0,
                       uint32_t arg1);
 void nino_scope_end(nino_stream *s);
+void nino_scope_end_with(nino_stream *s, nino_status st); // how it went, for the monitor
 // So many FLOPs are not needed: what they give was kept by an earlier run. For progress.
 void nino_stream_spare(nino_stream *s, double flops);
 

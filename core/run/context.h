@@ -15,7 +15,7 @@
 bool nino_ctx_enter(nino_ctx *ctx, volatile int *cancel, const nino_settings *settings);
 void nino_ctx_leave(nino_ctx *ctx);
 // Tells viewers which job is in, and the scope of its events.
-void nino_ctx_tell_job(nino_ctx *ctx, const char *name, uint32_t scope, uint32_t n_nodes);
+void nino_ctx_tell_job(nino_ctx *ctx, nino_graph *g, uint32_t scope);
 // Jobs that exist: nino_ctx_destroy() waits until each thread has ended.
 void nino_ctx_add_job(nino_ctx *ctx, int delta);
 // A job object may outlive the embedder's ctx: its monitor stays, the device (backend NULL) does

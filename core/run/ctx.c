@@ -50,6 +50,8 @@ void nino_ctx_leave(nino_ctx *ctx)
     ctx->cancel = NULL;
     ctx->now = NULL;
     ctx->running[0] = 0;
+    free(ctx->workflow);
+    ctx->workflow = NULL;
     pthread_cond_broadcast(&ctx->changed);
     pthread_mutex_unlock(&ctx->lock);
     nino_server_changed(ctx->server);
@@ -270,6 +272,7 @@ void nino_ctx_unref(nino_ctx *ctx)
     free(ctx->cache_dir);
     free(ctx->steps_dir);
     free(ctx->preview_path);
+    free(ctx->workflow);
     free(ctx);
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/monitor/link/queue_view.h"
+#include "core/workflow/workflow.h"
 
 void nino_ctx_pause(nino_ctx *ctx, bool is_paused)
 {
@@ -30,12 +31,22 @@ void nino_ctx_cancel_running(nino_ctx *ctx)
     pthread_mutex_unlock(&ctx->lock);
 }
 
-void nino_ctx_tell_job(nino_ctx *ctx, const char *name, uint32_t scope, uint32_t n_nodes)
+// A viewer may ask for the workflow at any time, and the graph is the job's alone: it gets a copy.
+void nino_ctx_tell_job(nino_ctx *ctx, nino_graph *g, uint32_t scope)
 {
+    const char *name = nino_graph_name(g);
+    size_t len = 0;
+    const char *text = ctx->server ? nino_graph_json(g, &len) : NULL;
+    char *copy = text ? malloc(len + 1) : NULL;
+    if (copy)
+        memcpy(copy, text, len + 1);
     pthread_mutex_lock(&ctx->lock);
     snprintf(ctx->running, sizeof(ctx->running), "%s", *name ? name : "workflow");
     ctx->scope = scope;
-    ctx->n_nodes = n_nodes;
+    ctx->n_nodes = (uint32_t) g->n_nodes;
+    free(ctx->workflow);
+    ctx->workflow = copy;
+    ctx->workflow_bytes = len;
     pthread_mutex_unlock(&ctx->lock);
     nino_server_changed(ctx->server);
 }
@@ -86,6 +97,16 @@ int nino_ctx_kept_steps(const nino_ctx *ctx)
 
 // ---- the answers of a run ----------------------------------------------------------------------
 
+static void tell_workflow(nino_ctx *ctx, nino_reply *out)
+{
+    pthread_mutex_lock(&ctx->lock);
+    if (ctx->workflow)
+        nino_buf_add(&out->text, ctx->workflow, ctx->workflow_bytes);
+    else
+        nino_fail(&out->err, NINO_ERR_UNKNOWN, "job", "nothing runs");
+    pthread_mutex_unlock(&ctx->lock);
+}
+
 static void ctx_control_request(void *priv, const nino_control *c, nino_reply *out)
 {
     nino_ctx *ctx = priv;
@@ -100,6 +121,7 @@ static void ctx_control_request(void *priv, const nino_control *c, nino_reply *o
             nino_ctx_cancel_running(ctx);
         return;
     case NINO_CONTROL_TRIM: nino_ctx_give_back(ctx, true, &out->bytes); return;
+    case NINO_CONTROL_WORKFLOW: tell_workflow(ctx, out); return;
     default:
         nino_fail(&out->err, NINO_ERR_UNSUPPORTED, "", "this is a single run: it has no queue");
     }

@@ -68,8 +68,10 @@ struct nino_ctx {
     // Who answers viewers; the members below are what ctx itself tells them.
     nino_server_ops control;
     void *control_priv;
-    char running[160]; // name of the job that is in; guarded by lock, as the next two
+    char running[160]; // name of the job that is in; guarded by lock, as all below
     uint32_t scope, n_nodes;
+    char *workflow; // of that job; NULL: there was no memory for it
+    size_t workflow_bytes;
 };
 
 extern const nino_services nino_ctx_services;

@@ -524,7 +524,7 @@ static nino_status run_one(run_state *rs, int k, nino_error *err)
         st = run_node(rs, i, err);
     if (x->profile)
         nino_profile_log_end(x->profile);
-    nino_scope_end(x->stream);
+    nino_scope_end_with(x->stream, st);
     if (x->node_index <= (uint32_t) k) // it goes back for nodes that had to wait
         x->node_index = (uint32_t) k + 1;
     if (is_new)

@@ -299,7 +299,7 @@ static void *job_thread(void *priv)
     job->scope = scope;
     pthread_cond_broadcast(&job->changed);
     pthread_mutex_unlock(&job->lock);
-    nino_ctx_tell_job(ctx, nino_graph_name(job->g), scope, (uint32_t) job->g->n_nodes);
+    nino_ctx_tell_job(ctx, job->g, scope);
     if (st == NINO_OK)
         st = run_graph(job, &e);
     if (st == NINO_OK && job->is_untold) // only this thread has set it

@@ -16,15 +16,16 @@ static const struct {
 #undef NINO_TOKEN_ROW
 
 const NinoTokenPair nino_token_pairs[] = {
-    { NINO_COLOUR_TEXT, NINO_COLOUR_BODY },      { NINO_COLOUR_TEXT, NINO_COLOUR_TITLE },
-    { NINO_COLOUR_TEXT, NINO_COLOUR_CANVAS },    { NINO_COLOUR_TEXT, NINO_COLOUR_UNKNOWN },
-    { NINO_COLOUR_DIM, NINO_COLOUR_BODY },       { NINO_COLOUR_DIM, NINO_COLOUR_TITLE },
-    { NINO_COLOUR_DIM, NINO_COLOUR_CANVAS },     { NINO_COLOUR_DIM, NINO_COLOUR_UNKNOWN },
-    { NINO_COLOUR_ERROR, NINO_COLOUR_TITLE },    { NINO_COLOUR_RUNNING, NINO_COLOUR_TITLE },
-    { NINO_COLOUR_DONE, NINO_COLOUR_TITLE },     { NINO_COLOUR_CACHED, NINO_COLOUR_TITLE },
-    { NINO_COLOUR_PLOT_TEXT, NINO_COLOUR_PLOT }, { NINO_COLOUR_PLOT_DIM, NINO_COLOUR_PLOT },
-    { NINO_COLOUR_OVER, NINO_COLOUR_SELECTED },  { NINO_COLOUR_OVER, NINO_COLOUR_SHADE },
-    { NINO_COLOUR_OVER, NINO_COLOUR_UNDER },
+    { NINO_COLOUR_TEXT, NINO_COLOUR_BODY },     { NINO_COLOUR_TEXT, NINO_COLOUR_TITLE },
+    { NINO_COLOUR_TEXT, NINO_COLOUR_CANVAS },   { NINO_COLOUR_TEXT, NINO_COLOUR_UNKNOWN },
+    { NINO_COLOUR_DIM, NINO_COLOUR_BODY },      { NINO_COLOUR_DIM, NINO_COLOUR_TITLE },
+    { NINO_COLOUR_DIM, NINO_COLOUR_CANVAS },    { NINO_COLOUR_DIM, NINO_COLOUR_UNKNOWN },
+    { NINO_COLOUR_ERROR, NINO_COLOUR_TITLE },   { NINO_COLOUR_RUNNING, NINO_COLOUR_TITLE },
+    { NINO_COLOUR_DONE, NINO_COLOUR_TITLE },    { NINO_COLOUR_CACHED, NINO_COLOUR_TITLE },
+    { NINO_COLOUR_PAUSED, NINO_COLOUR_TITLE },  { NINO_COLOUR_CANCELLED, NINO_COLOUR_TITLE },
+    { NINO_COLOUR_KILLED, NINO_COLOUR_TITLE },  { NINO_COLOUR_PLOT_TEXT, NINO_COLOUR_PLOT },
+    { NINO_COLOUR_PLOT_DIM, NINO_COLOUR_PLOT }, { NINO_COLOUR_OVER, NINO_COLOUR_SELECTED },
+    { NINO_COLOUR_OVER, NINO_COLOUR_SHADE },    { NINO_COLOUR_OVER, NINO_COLOUR_UNDER },
 };
 const size_t nino_token_n_pairs = G_N_ELEMENTS(nino_token_pairs);
 
@@ -162,6 +163,19 @@ static const GdkRGBA series[NINO_SERIES_COLOURS] = {
 };
 
 const GdkRGBA *nino_token_series(size_t i) { return &series[MIN(i, NINO_SERIES_COLOURS - 1)]; }
+
+static const GdkRGBA categories[NINO_CATEGORIES] = {
+    { 0.41f, 0.56f, 0.31f, 1 }, // loaders
+    { 0.78f, 0.43f, 0.05f, 1 }, // conditioning
+    { 0.96f, 0.23f, 0.30f, 1 }, // sampling
+    { 0.90f, 0.28f, 0.49f, 1 }, // latents
+    { 0.47f, 0.49f, 0.82f, 1 }, // pictures
+    { 0.22f, 0.57f, 0.51f, 1 }, // masks
+    { 0.71f, 0.33f, 0.96f, 1 }, // models
+    { 0.53f, 0.49f, 0.69f, 1 }, // others
+};
+
+const GdkRGBA *nino_token_category(NinoCategory c) { return &categories[c]; }
 
 static const struct {
     const char *type, *color;

@@ -31,6 +31,9 @@ typedef enum NinoTheme {
     T(RUNNING, running, 0x156b3fff, 0x57e389ff, 0x126b3eff, 0x57e389ff)                            \
     T(DONE, done, 0x1a6b43ff, 0x8ff0a4ff, 0x126b3eff, 0x8ff0a4ff)                                  \
     T(CACHED, cached, 0x1a5fb4ff, 0x99c1f1ff, 0x1a5fb4ff, 0x99c1f1ff)                              \
+    T(CANCELLED, cancelled, 0x7a4b00ff, 0xf8c77eff, 0x6b4200ff, 0xf8c77eff)                        \
+    T(KILLED, killed, 0x813d9cff, 0xdc8addff, 0x6b2f84ff, 0xdc8addff)                              \
+    T(PAUSED, paused, 0x3d4f6bff, 0xc0cde0ff, 0x2c3c55ff, 0xc0cde0ff)                              \
     /* plots; a theme's own text colour lies on them */                                            \
     T(PLOT, plot, 0xffffffff, 0x1c1c1cff, 0xffffffff, 0x000000ff)                                  \
     T(PLOT_TEXT, plot_text, 0x1a1a1aff, 0xededEDff, 0x000000ff, 0xffffffff)                        \
@@ -85,6 +88,21 @@ const GdkRGBA *nino_token_series(size_t i);
 // Of a type of links, as users know it from ComfyUI; NULL: none of its own.
 const GdkRGBA *nino_token_link(const char *type);
 const GdkRGBA *nino_token_other_link(void);
+
+// Of what nodes are for, on their titles: all of one lightness, told apart with any kind of colour vision as far as that lets
+// them (tests/gui/program/colours.c).
+typedef enum NinoCategory {
+    NINO_CATEGORY_LOADERS,
+    NINO_CATEGORY_CONDITIONING,
+    NINO_CATEGORY_SAMPLING,
+    NINO_CATEGORY_LATENT,
+    NINO_CATEGORY_IMAGE,
+    NINO_CATEGORY_MASK,
+    NINO_CATEGORY_MODEL,
+    NINO_CATEGORY_OTHER,
+    NINO_CATEGORIES
+} NinoCategory;
+const GdkRGBA *nino_token_category(NinoCategory c);
 
 // Colours for nodes and groups to choose from, as ComfyUI's editor writes them into files.
 typedef struct NinoNodeColor {

@@ -9,6 +9,11 @@
 
 enum { SHOW_MS = 200 }; // faster than anybody reads
 
+static gboolean is_at_work(NinoNodeState s)
+{
+    return s == NINO_NODE_RUNNING || s == NINO_NODE_PAUSED;
+}
+
 static gboolean sum_marks(NinoCanvas *c, const char *prefix, NinoNodeMark *out)
 {
     GHashTableIter it;
@@ -30,13 +35,13 @@ static gboolean sum_marks(NinoCanvas *c, const char *prefix, NinoNodeMark *out)
             out->error = m->error;
         } else if (out->state != NINO_NODE_FAILED) {
             const NinoNodeState s = m->state == NINO_NODE_CACHED ? NINO_NODE_DONE : m->state;
-            if (s == NINO_NODE_RUNNING || out->state != NINO_NODE_RUNNING)
-                out->state = MAX(out->state, s);
+            if (is_at_work(s) || !is_at_work(out->state))
+                out->state = is_at_work(s) ? s : MAX(out->state, s);
         }
     }
     if (out->state == NINO_NODE_DONE && n_idle)
         out->state = NINO_NODE_RUNNING;
-    if (out->state == NINO_NODE_RUNNING)
+    if (is_at_work(out->state))
         out->progress = (double) (n - n_idle) / n;
     return n > 0;
 }
@@ -99,7 +104,7 @@ static void show_mark(NinoCanvas *c, NinoNodeView *v, gboolean is_subgraph)
             picture = newest_picture(c, inside);
     }
     const char *issue = issue_of(c, id, inside);
-    if (issue && (!m || (m->state != NINO_NODE_RUNNING && !m->error))) {
+    if (issue && (!m || (!is_at_work(m->state) && !m->error))) {
         invalid = m ? *m : invalid; // the run before went well
         invalid.state = NINO_NODE_INVALID;
         invalid.error = issue;

@@ -23,6 +23,7 @@ void nino_search_item_free(gpointer p)
     g_free(item->detail);
     g_free(item->key);
     g_free(item->terms);
+    g_free(item->picture);
     g_free(item);
 }
 
@@ -61,7 +62,8 @@ int nino_search_score(const NinoSearchItem *item, const char *typed)
     g_autofree char *what = g_utf8_strdown(typed, -1);
     g_autofree char *title = g_utf8_strdown(item->title, -1);
     g_autofree char *terms = g_utf8_strdown(item->terms ? item->terms : "", -1);
-    g_auto(GStrv) words = g_strsplit(what, " ", -1);
+    g_strdelimit(title, "_", ' '); // names of files are words, too
+    g_auto(GStrv) words = g_strsplit(g_strdelimit(what, "_", ' '), " ", -1);
     int total = 1;
     if (!*words || (!**words && !words[1]))
         return total; // nothing typed: by the alphabet
@@ -71,6 +73,8 @@ int nino_search_score(const NinoSearchItem *item, const char *typed)
             return 0;
         total += score;
     }
+    if (words[1] && g_str_has_prefix(title, what)) // all that was typed, in its order
+        total += 50;
     return total * 100 - (int) MIN(strlen(title), 90); // the shorter title is nearer
 }
 

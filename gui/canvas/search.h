@@ -6,6 +6,7 @@
 typedef struct NinoSearchItem {
     char *title, *detail, *key; // key: given to the caller
     char *terms;                // further words to find it by
+    char *picture;              // path of one that is shown where there is room for it, or NULL
     int rank;                   // of those that fit as well, lower ones come first
     int score;
 } NinoSearchItem;

@@ -7,6 +7,8 @@
 #include "base/i18n.h"
 #include "base/places.h"
 
+enum { HEAD = 4096 }; // of what is printed: options may be long
+
 static GHashTable *answers; // "kernel\nprogram\ncall" -> the head of what was printed
 
 static const struct {
@@ -45,6 +47,12 @@ static void figures_tell(const char *head, NinoFactFn fn, gpointer user)
         fn(user, _(figures[i].what), value);
         any = TRUE;
     }
+    const char *mix = strstr(head, "; instructions:");
+    if (mix) {
+        mix += strlen("; instructions:");
+        g_autofree char *kinds = g_strndup(mix, strcspn(mix, "\n"));
+        fn(user, _("Instructions"), g_strstrip(kinds));
+    }
     g_autofree char *line = g_strndup(head, strcspn(head, "\n"));
     if (*g_strstrip(line))
         fn(user, any ? _("Compiled") : _("Machine code"), line + strspn(line, "; "));
@@ -61,7 +69,7 @@ static void on_figures(GObject *child, GAsyncResult *result, gpointer user)
         return;
     }
     const char *text = error ? error->message : out && *out ? out : said ? said : "";
-    g_autofree char *head = g_strndup(text, MIN(strlen(text), 1024));
+    g_autofree char *head = g_strndup(text, MIN(strlen(text), HEAD));
     g_hash_table_replace(answers, g_strdup(a->key), g_strdup(head));
     figures_tell(head, a->fn, a->user);
     asked_free(a);

@@ -11,10 +11,10 @@
 G_DEFINE_TYPE(NinoQueuePanel, nino_queue_panel, GTK_TYPE_WIDGET)
 static guint show_error_signal, retry_signal;
 
-static const char *queue_panel_state_text(const NinoJob *j)
+static const char *queue_panel_state_text(NinoQueuePanel *p, const NinoJob *j)
 {
     switch (j->state) {
-    case NINO_QUEUE_RUNNING: return _("running");
+    case NINO_QUEUE_RUNNING: return nino_engine_is_paused(p->engine) ? _("paused") : _("running");
     case NINO_QUEUE_WAITING: return j->lost ? _("waiting (the worker died in it)") : _("waiting");
     case NINO_QUEUE_DONE: return _("done");
     case NINO_QUEUE_FAILED: return j->lost ? _("failed (the worker died in it)") : _("failed");
@@ -23,19 +23,27 @@ static const char *queue_panel_state_text(const NinoJob *j)
     return "";
 }
 
-// What the row looks like, told apart without reading.
-static const char *queue_panel_icon(const NinoJob *j)
+// What the row looks like, told apart without reading: a sign, and the colour that nodes have for it.
+static GtkWidget *queue_panel_icon(NinoQueuePanel *p, const NinoJob *j)
 {
-    if (j->lost && j->state != NINO_QUEUE_RUNNING && j->state != NINO_QUEUE_DONE)
-        return "dialog-warning-symbolic";
-    switch (j->state) {
-    case NINO_QUEUE_RUNNING: return "media-playback-start-symbolic";
-    case NINO_QUEUE_WAITING: return "document-open-recent-symbolic";
-    case NINO_QUEUE_DONE: return "object-select-symbolic";
-    case NINO_QUEUE_FAILED: return "dialog-error-symbolic";
-    case NINO_QUEUE_CANCELLED: return "process-stop-symbolic";
-    }
-    return "";
+    static const struct {
+        const char *icon, *css;
+    } looks[] = {
+        [NINO_QUEUE_WAITING] = { "document-open-recent-symbolic", "dim-label" },
+        [NINO_QUEUE_RUNNING] = { "media-playback-start-symbolic", "running" },
+        [NINO_QUEUE_DONE] = { "object-select-symbolic", "done" },
+        [NINO_QUEUE_FAILED] = { "dialog-error-symbolic", "error-text" },
+        [NINO_QUEUE_CANCELLED] = { "process-stop-symbolic", "cancelled" },
+    };
+    const gboolean is_running = j->state == NINO_QUEUE_RUNNING,
+                   is_lost = j->lost && !is_running && j->state != NINO_QUEUE_DONE,
+                   is_paused = is_running && nino_engine_is_paused(p->engine);
+    GtkWidget *icon = gtk_image_new_from_icon_name(is_lost     ? "dialog-warning-symbolic"
+                                                   : is_paused ? "media-playback-pause-symbolic"
+                                                               : looks[j->state].icon);
+    gtk_widget_add_css_class(icon, is_lost ? "killed" : is_paused ? "paused" : looks[j->state].css);
+    gtk_widget_set_tooltip_text(icon, queue_panel_state_text(p, j));
+    return icon;
 }
 
 char *nino_duration_text(double s)
@@ -264,23 +272,23 @@ static void queue_panel_add_buttons(NinoQueuePanel *p, GtkWidget *box, const Nin
     }
 }
 
-static char *state_detail(const NinoJob *j)
+static char *state_detail(NinoQueuePanel *p, const NinoJob *j)
 {
     if (j->state == NINO_QUEUE_FAILED || j->state == NINO_QUEUE_CANCELLED)
         return j->error && *j->error
-                   ? g_strdup_printf("%s: %s", queue_panel_state_text(j), j->error)
-                   : g_strdup(queue_panel_state_text(j));
+                   ? g_strdup_printf("%s: %s", queue_panel_state_text(p, j), j->error)
+                   : g_strdup(queue_panel_state_text(p, j));
     if (j->state == NINO_QUEUE_DONE && j->ended_s >= j->started_s && j->started_s > 0) {
         g_autofree char *d = nino_duration_text(j->ended_s - j->started_s);
         const guint n = g_strv_length(j->outputs);
         return g_strdup_printf(ngettext("done in %s, %u file", "done in %s, %u files", n), d, n);
     }
-    return g_strdup(queue_panel_state_text(j));
+    return g_strdup(queue_panel_state_text(p, j));
 }
 
 static char *detail_of(NinoQueuePanel *p, const NinoJob *j)
 {
-    g_autofree char *state = state_detail(j), *other = difference_of(p, j);
+    g_autofree char *state = state_detail(p, j), *other = difference_of(p, j);
     return other ? g_strdup_printf("%s · %s", other, state) : g_steal_pointer(&state);
 }
 
@@ -296,11 +304,7 @@ static void queue_panel_add_row(NinoQueuePanel *p, const NinoJob *j, int positio
 {
     GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_XS);
     gtk_widget_add_css_class(line, "queue-row");
-    GtkWidget *icon = gtk_image_new_from_icon_name(queue_panel_icon(j));
-    gtk_widget_set_tooltip_text(icon, queue_panel_state_text(j));
-    if (j->state == NINO_QUEUE_FAILED)
-        gtk_widget_add_css_class(icon, "error-text");
-    gtk_box_append(GTK_BOX(line), icon);
+    gtk_box_append(GTK_BOX(line), queue_panel_icon(p, j));
     gtk_box_append(GTK_BOX(line), nino_queue_thumb(p, j));
     GtkWidget *texts = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_HAIR);
     gtk_widget_set_hexpand(texts, TRUE);

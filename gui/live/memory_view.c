@@ -27,9 +27,18 @@ static double memory_view_find_top(const nino_history *h)
     nino_mem_stat m;
     nino_stats_memory(nino_history_stats(h), &m);
     const uint64_t held = m.reserved > 4 * m.peak ? 0 : m.reserved;
-    const double most = (double) MAX(MAX(m.peak, held), 1 << 20) * 1.02;
+    const uint64_t budget = m.budget > 4 * m.peak ? 0 : m.budget;
+    const double most = (double) MAX(MAX(MAX(m.peak, held), budget), 1 << 20) * 1.02;
     const double step = pow(2, floor(log2(most)) - 2);
     return ceil(most / step) * step;
+}
+
+// 0: there is none.
+static double memory_view_budget(const nino_history *h)
+{
+    nino_mem_stat m;
+    nino_stats_memory(nino_history_stats(h), &m);
+    return (double) m.budget;
 }
 
 typedef struct Column {
@@ -88,7 +97,21 @@ static void memory_view_draw_legend(NinoArea *area, NinoPlot *p, double top)
     g_snprintf(text, sizeof(text),
                (double) m.reserved > top ? _("held %s (above this axis)") : _("held %s"), v);
     if (x < p->width - 60)
-        nino_plot_legend(p, x, 3, &p->fg, text);
+        x = nino_plot_legend(p, x, 3, &p->fg, text);
+    const double budget = memory_view_budget(nino_run_history(run));
+    nino_format_bytes(v, sizeof(v), budget);
+    g_snprintf(text, sizeof(text), budget > top ? _("budget %s (above this axis)") : _("budget %s"),
+               v);
+    if (budget > 0 && x < p->width - 60)
+        nino_plot_legend(p, x, 3, nino_plot_colour(NINO_PLOT_FAILED), text);
+}
+
+// What the pool may take at most, where the axis reaches so far; else the legend says it alone.
+static void draw_budget(NinoPlot *p, const NinoPlotBox *box, double budget, double top)
+{
+    if (budget > 0 && budget <= top)
+        nino_plot_bar(p, box->x, box->y + box->h - (float) round(budget * (double) box->h / top),
+                      box->w, 2, nino_plot_colour(NINO_PLOT_FAILED));
 }
 
 static void memory_view_draw(NinoArea *area, NinoPlot *p, gpointer user)
@@ -124,6 +147,7 @@ static void memory_view_draw(NinoArea *area, NinoPlot *p, gpointer user)
         since = c;
     }
     memory_view_draw_legend(area, p, top);
+    draw_budget(p, &box, memory_view_budget(h), top);
     nino_area_draw_marks(area, p, &box);
 }
 
@@ -133,7 +157,8 @@ static gboolean memory_view_tip(NinoArea *area, double x, double y, GString *tex
         g_string_append(text, _("<b>weights</b>: of models; <b>activations</b>: what layers make "
                                 "for the next ones; <b>workspace</b>: scratch of one kernel; "
                                 "<b>staging</b>: copies on their way between host and device; "
-                                "<b>held</b>: what the pool has from the driver, used or not"));
+                                "<b>held</b>: what the pool has from the driver, used or not; "
+                                "<b>budget</b>: what it may take at most"));
         return TRUE;
     }
     NinoRun *run = nino_area_run(area);
@@ -156,6 +181,10 @@ static gboolean memory_view_tip(NinoArea *area, double x, double y, GString *tex
     g_string_append_printf(text, _("\nheld from the driver %s"), v);
     nino_format_bytes(v, sizeof(v), (double) m.largest_free);
     g_string_append_printf(text, _("\nlargest free block %s"), v);
+    const double budget = memory_view_budget(nino_run_history(run));
+    nino_format_bytes(v, sizeof(v), budget);
+    if (budget > 0)
+        g_string_append_printf(text, _("\nbudget %s"), v);
     return TRUE;
 }
 

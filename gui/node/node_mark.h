@@ -6,8 +6,11 @@ typedef enum NinoNodeState {
     NINO_NODE_IDLE,
     NINO_NODE_QUEUED,
     NINO_NODE_RUNNING,
+    NINO_NODE_PAUSED, // while it ran
     NINO_NODE_DONE,
     NINO_NODE_CACHED,
+    NINO_NODE_CANCELLED,
+    NINO_NODE_KILLED, // the worker died in it
     NINO_NODE_FAILED,
     NINO_NODE_INVALID, // it cannot run: nino_canvas_add_issue()
 } NinoNodeState;

@@ -1,5 +1,6 @@
 // What a node shows is copied out of the document, which changes under it. A text of all that
 // matters tells whether anything has to be drawn again.
+#include "node/node_state.h"
 #include "node/node_view_priv.h"
 #include "node/small_picture.h"
 #include "base/i18n.h"
@@ -168,19 +169,13 @@ static char *signature_of(const nino_doc_node *n, const char *rows)
 
 void nino_node_view_name_it(NinoNodeView *v)
 {
-    const char *const states[] = { "",
-                                   _(", queued"),
-                                   _(", running"),
-                                   _(", done"),
-                                   _(", cached"),
-                                   _(", failed"),
-                                   _(", cannot run") };
     g_autofree char *name = g_strdup_printf(
         _("%s, node %s%s%s%s%s%s"), v->title, v->id,
         v->mode == NINO_MODE_MUTED      ? _(", muted")
         : v->mode == NINO_MODE_BYPASSED ? _(", bypassed")
                                         : "",
-        v->is_collapsed ? _(", collapsed") : "", v->has_mark ? states[v->mark.state] : "",
+        v->is_collapsed ? _(", collapsed") : "",
+        v->has_mark ? nino_node_state_spoken(v->mark.state) : "",
         v->made ? _(", shows what it made") : "", v->is_selected ? _(", selected") : "");
     gtk_accessible_update_property(GTK_ACCESSIBLE(v), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
 }
@@ -236,6 +231,8 @@ static void node_view_read_node(NinoNodeView *v, const nino_doc_node *n)
     v->color = g_strdup(n->color);
     v->bgcolor = g_strdup(n->bgcolor);
     v->kind = n->kind;
+    const nino_node_def *def = nino_node_find(n->type, NULL);
+    v->category = nino_category_of(def ? def->category : NULL);
     v->mode = n->mode;
     v->is_collapsed = n->is_collapsed && n->kind != NINO_DOC_REROUTE;
     v->is_pinned = n->is_pinned;

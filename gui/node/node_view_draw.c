@@ -1,4 +1,5 @@
 // How a node is drawn, in three details: everything, stubs in place of editors, a coloured box.
+#include "node/node_state.h"
 #include "node/node_view_priv.h"
 
 #include <math.h>
@@ -55,14 +56,30 @@ static GdkRGBA title_color(const NinoNodeView *v, const NinoGraphColors *c)
 static GdkRGBA outline(const NinoNodeView *v, const NinoGraphColors *c, double *width)
 {
     *width = 2.5;
-    if (v->has_mark && v->mark.state >= NINO_NODE_FAILED)
-        return c->error;
-    if (v->has_mark && v->mark.state == NINO_NODE_RUNNING)
-        return c->running;
+    const NinoNodeState state = v->has_mark ? v->mark.state : NINO_NODE_IDLE;
+    if (state == NINO_NODE_RUNNING || state == NINO_NODE_PAUSED || state >= NINO_NODE_CANCELLED)
+        return nino_node_state_color(state, c);
     if (v->is_selected || gtk_widget_has_focus(GTK_WIDGET(v)))
         return c->accent;
     *width = c->is_high_contrast ? 2 : 1;
     return c->border;
+}
+
+enum { BAND = 4 }; // of the colour of its category, along the upper edge
+
+static gboolean has_category(const NinoNodeView *v) { return v->kind == NINO_DOC_NODE; }
+
+static void draw_category(const NinoNodeView *v, cairo_t *cr)
+{
+    if (!has_category(v))
+        return;
+    cairo_save(cr);
+    node_view_draw_rounded(cr, 0, 0, v->width, v->height, NINO_RADIUS, NINO_RADIUS);
+    cairo_clip(cr);
+    gdk_cairo_set_source_rgba(cr, nino_token_category(v->category));
+    cairo_rectangle(cr, 0, 0, v->width, BAND);
+    cairo_fill(cr);
+    cairo_restore(cr);
 }
 
 static void draw_box(const NinoNodeView *v, const Pen *p)
@@ -74,22 +91,23 @@ static void draw_box(const NinoNodeView *v, const Pen *p)
     const gboolean flat = v->is_collapsed || t == 0;
     cairo_t *cr =
         gtk_snapshot_append_cairo(p->s, &GRAPHENE_RECT_INIT(-3, -3, (float) w + 6, (float) h + 6));
-    node_view_draw_rounded(cr, 0, 0, w, h, 7, 7);
+    node_view_draw_rounded(cr, 0, 0, w, h, NINO_RADIUS, NINO_RADIUS);
     gdk_cairo_set_source_rgba(cr, flat && t > 0 ? &title : &body);
     cairo_fill(cr);
     if (!flat) {
-        node_view_draw_rounded(cr, 0, 0, w, t, 7, 0);
+        node_view_draw_rounded(cr, 0, 0, w, t, NINO_RADIUS, 0);
         gdk_cairo_set_source_rgba(cr, &title);
         cairo_fill(cr);
     }
+    draw_category(v, cr);
     if (v->mode == NINO_MODE_BYPASSED) {
         GdkRGBA tint = p->c.bypass;
         tint.alpha = 0.45f;
-        node_view_draw_rounded(cr, 0, 0, w, h, 7, 7);
+        node_view_draw_rounded(cr, 0, 0, w, h, NINO_RADIUS, NINO_RADIUS);
         gdk_cairo_set_source_rgba(cr, &tint);
         cairo_fill(cr);
     }
-    node_view_draw_rounded(cr, 0, 0, w, h, 7, 7);
+    node_view_draw_rounded(cr, 0, 0, w, h, NINO_RADIUS, NINO_RADIUS);
     gdk_cairo_set_source_rgba(cr, &edge);
     cairo_set_line_width(cr, line);
     cairo_stroke(cr);
@@ -112,6 +130,9 @@ static void draw_plain_box(const NinoNodeView *v, const Pen *p)
     gtk_snapshot_append_color(p->s, &body, &GRAPHENE_RECT_INIT(0, t, w, MAX(h - t, 0)));
     if (t > 0)
         gtk_snapshot_append_color(p->s, &title, &GRAPHENE_RECT_INIT(0, 0, w, t));
+    if (t > 0 && has_category(v)) // from afar the title has no text to be read on it
+        gtk_snapshot_append_color(p->s, nino_token_category(v->category),
+                                  &GRAPHENE_RECT_INIT(0, 0, w, is_small ? t : 2 * BAND));
     if (v->mode == NINO_MODE_BYPASSED) {
         GdkRGBA tint = p->c.bypass;
         tint.alpha = 0.45f;
@@ -119,44 +140,12 @@ static void draw_plain_box(const NinoNodeView *v, const Pen *p)
     }
 }
 
-static char *mark_text(const NinoNodeMark *m)
-{
-    if (m->state == NINO_NODE_QUEUED)
-        return g_strdup(_("queued"));
-    if (m->state == NINO_NODE_CACHED)
-        return g_strdup(_("cached"));
-    if (m->state == NINO_NODE_FAILED)
-        return g_strdup(_("failed"));
-    GString *s = g_string_new(NULL);
-    if (m->state == NINO_NODE_RUNNING && m->progress >= 0)
-        g_string_append_printf(s, "%.0f %%", 100 * CLAMP(m->progress, 0, 1));
-    if (m->seconds >= 0)
-        g_string_append_printf(s, m->seconds < 1 ? "%s%.0f ms" : "%s%.2f s", s->len ? " · " : "",
-                               m->seconds < 1 ? m->seconds * 1e3 : m->seconds);
-    if (m->bytes) {
-        const guint64 abs = (guint64) (m->bytes < 0 ? -m->bytes : m->bytes);
-        g_autofree char *size = g_format_size_full(abs, G_FORMAT_SIZE_IEC_UNITS);
-        g_string_append_printf(s, "%s%s%s", s->len ? " · " : "", m->bytes < 0 ? "−" : "+", size);
-    }
-    return g_string_free(s, FALSE);
-}
-
-static GdkRGBA mark_color(NinoNodeState state, const NinoGraphColors *c)
-{
-    return state >= NINO_NODE_FAILED    ? c->error
-           : state == NINO_NODE_RUNNING ? c->running
-           : state == NINO_NODE_CACHED  ? c->cached
-           : state == NINO_NODE_DONE    ? c->done
-                                        : c->dim;
-}
-
-// A ring in the place of the title's dot: it fills while the node runs.
 // What it made is not what the next run will have.
 static gboolean would_run(const NinoNodeView *v)
 {
     return v->ahead == NINO_AHEAD_RUN &&
            (!v->has_mark || v->mark.state == NINO_NODE_IDLE || v->mark.state == NINO_NODE_DONE ||
-            v->mark.state == NINO_NODE_CACHED);
+            v->mark.state == NINO_NODE_CACHED || v->mark.state == NINO_NODE_CANCELLED);
 }
 
 static void draw_triangle(cairo_t *cr, double cx, double cy, const GdkRGBA *color)
@@ -169,49 +158,29 @@ static void draw_triangle(cairo_t *cr, double cx, double cy, const GdkRGBA *colo
     cairo_fill(cr);
 }
 
-static void draw_ring(const NinoNodeView *v, const Pen *p)
+// In the place of the title's dot: what the next run would do, else what the last one did.
+static void draw_state(const NinoNodeView *v, const Pen *p)
 {
-    const double cx = 15, cy = NINO_NODE_TITLE / 2.0, r = 5.5;
+    const double cx = 15, cy = NINO_NODE_TITLE / 2.0;
     cairo_t *cr = gtk_snapshot_append_cairo(
         p->s, &GRAPHENE_RECT_INIT((float) cx - 8, (float) cy - 8, 16, 16));
-    GdkRGBA color = v->has_mark ? mark_color(v->mark.state, &p->c) : p->c.dim;
     const NinoNodeState state = v->has_mark ? v->mark.state : NINO_NODE_IDLE;
-    cairo_set_line_width(cr, 2.5);
-    if (would_run(v)) {
+    const gboolean is_kept = v->ahead == NINO_AHEAD_KEPT && state == NINO_NODE_IDLE;
+    if (would_run(v))
         draw_triangle(cr, cx, cy, &p->c.accent);
-    } else if (v->ahead == NINO_AHEAD_KEPT && state == NINO_NODE_IDLE) {
-        gdk_cairo_set_source_rgba(cr, &p->c.cached);
-        cairo_arc(cr, cx, cy, r, 0, 2 * G_PI);
-        cairo_fill(cr);
-    } else if (state == NINO_NODE_IDLE || state == NINO_NODE_QUEUED) {
-        gdk_cairo_set_source_rgba(cr, &color);
-        cairo_arc(cr, cx, cy, state == NINO_NODE_QUEUED ? r - 1 : 3.5, 0, 2 * G_PI);
-        state == NINO_NODE_QUEUED ? cairo_stroke(cr) : cairo_fill(cr);
-    } else if (state == NINO_NODE_RUNNING) {
-        GdkRGBA faint = color;
-        faint.alpha = 0.3f;
-        gdk_cairo_set_source_rgba(cr, &faint);
-        cairo_arc(cr, cx, cy, r, 0, 2 * G_PI);
-        cairo_stroke(cr);
-        gdk_cairo_set_source_rgba(cr, &color);
-        cairo_arc(cr, cx, cy, r, -G_PI / 2,
-                  -G_PI / 2 + 2 * G_PI * (v->mark.progress < 0 ? 0.25 : v->mark.progress));
-        cairo_stroke(cr);
-    } else {
-        gdk_cairo_set_source_rgba(cr, &color);
-        cairo_arc(cr, cx, cy, r, 0, 2 * G_PI);
-        cairo_fill(cr);
-    }
+    else
+        nino_node_state_draw(cr, cx, cy, is_kept ? NINO_NODE_CACHED : state, v->mark.progress,
+                             &p->c);
     cairo_destroy(cr);
 }
 
 static void draw_title(const NinoNodeView *v, Pen *p)
 {
-    g_autofree char *badge = v->has_mark ? mark_text(&v->mark) : NULL;
+    g_autofree char *badge = v->has_mark ? nino_node_state_text(&v->mark) : NULL;
     double right = v->width - 10;
     if (v->kind == NINO_DOC_REROUTE)
         return;
-    draw_ring(v, p);
+    draw_state(v, p);
     if (badge && *badge) {
         int w = 0, h = 0;
         pango_layout_set_width(p->layout, -1);
@@ -219,7 +188,8 @@ static void draw_title(const NinoNodeView *v, Pen *p)
         pango_layout_get_pixel_size(p->layout, &w, &h);
         right -= MIN(w, v->width * 0.6);
         node_view_draw_draw_text(p, badge, right, NINO_NODE_TITLE / 2.0, w + 1, 0,
-                                 would_run(v) ? p->c.dim : mark_color(v->mark.state, &p->c));
+                                 would_run(v) ? p->c.dim
+                                              : nino_node_state_color(v->mark.state, &p->c));
         right -= 6;
     }
     if (v->is_pinned) {
@@ -413,7 +383,7 @@ GdkRGBA nino_node_view_map_color(NinoNodeView *v)
 {
     NinoGraphColors c;
     nino_graph_colors(GTK_WIDGET(v), &c);
-    return v->has_mark && v->mark.state != NINO_NODE_IDLE ? mark_color(v->mark.state, &c)
+    return v->has_mark && v->mark.state != NINO_NODE_IDLE ? nino_node_state_color(v->mark.state, &c)
            : v->bgcolor                                   ? body_color(v, &c)
                                                           : c.dim;
 }

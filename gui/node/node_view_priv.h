@@ -21,6 +21,7 @@ struct _NinoNodeView {
     GtkWidget parent;
     char *id, *title, *signature, *color, *bgcolor;
     nino_doc_kind kind;
+    NinoCategory category;
     int mode;
     double x, y, width, height, min_height; // of the whole view
     gboolean is_collapsed, is_pinned, is_selected, has_editors;

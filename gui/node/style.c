@@ -24,6 +24,28 @@ GdkRGBA nino_type_color(const char *type, gboolean is_dark)
     return c;
 }
 
+// The innermost part that says it.
+NinoCategory nino_category_of(const char *category)
+{
+    static const struct {
+        const char *part;
+        NinoCategory is;
+    } parts[] = {
+        { "loaders", NINO_CATEGORY_LOADERS },     { "conditioning", NINO_CATEGORY_CONDITIONING },
+        { "sampling", NINO_CATEGORY_SAMPLING },   { "custom_sampling", NINO_CATEGORY_SAMPLING },
+        { "latent", NINO_CATEGORY_LATENT },       { "image", NINO_CATEGORY_IMAGE },
+        { "mask", NINO_CATEGORY_MASK },           { "model", NINO_CATEGORY_MODEL },
+        { "model_patches", NINO_CATEGORY_MODEL }, { "model_merging", NINO_CATEGORY_MODEL },
+    };
+    NinoCategory is = NINO_CATEGORY_OTHER;
+    g_auto(GStrv) words = g_strsplit(category ? category : "", "/", -1);
+    for (char **w = words; *w; w++)
+        for (gsize i = 0; i < G_N_ELEMENTS(parts); i++)
+            if (g_str_equal(parts[i].part, *w))
+                is = parts[i].is;
+    return is;
+}
+
 gboolean nino_file_color(const char *text, gboolean is_dark, GdkRGBA *out)
 {
     if (!text || !gdk_rgba_parse(out, text))
@@ -49,6 +71,9 @@ void nino_graph_colors(GtkWidget *w, NinoGraphColors *out)
                               .running = *nino_token(NINO_COLOUR_RUNNING, theme),
                               .done = *nino_token(NINO_COLOUR_DONE, theme),
                               .cached = *nino_token(NINO_COLOUR_CACHED, theme),
+                              .paused = *nino_token(NINO_COLOUR_PAUSED, theme),
+                              .cancelled = *nino_token(NINO_COLOUR_CANCELLED, theme),
+                              .killed = *nino_token(NINO_COLOUR_KILLED, theme),
                               .bypass = *nino_token(NINO_COLOUR_BYPASS, theme),
                               .is_dark = nino_theme_is_dark(theme),
                               .is_high_contrast = nino_theme_is_contrast(theme) };

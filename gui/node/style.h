@@ -4,7 +4,7 @@
 
 typedef struct NinoGraphColors {
     GdkRGBA canvas, grid, body, unknown, title, text, dim, border, accent, error, running, done,
-        cached, bypass;
+        paused, cancelled, killed, cached, bypass;
     gboolean is_dark, is_high_contrast;
 } NinoGraphColors;
 
@@ -19,3 +19,5 @@ void nino_graph_add_css(void);
 // The canvas is content with places from the file: it does not mirror where people read from right
 // to left. Of `w` and all in it now, as GTK does not hand the direction down.
 void nino_graph_keep_ltr(GtkWidget *w);
+// What nodes of a class are for, by the category that the library has it in ("advanced/conditioning/flux"); NULL: not known.
+NinoCategory nino_category_of(const char *category);

@@ -169,19 +169,23 @@ static void remove_oldest(void)
     }
 }
 
-gboolean nino_kept_add(NinoRun *run, GError **error)
+static const nino_span *first_job(nino_history *h)
+{
+    size_t n;
+    const nino_span *spans = nino_history_spans(h, &n);
+    for (size_t i = 0; i < n; i++)
+        if (spans[i].kind == NINO_EV_JOB)
+            return &spans[i];
+    return NULL;
+}
+
+// seconds: NAN: not known; from: the file that it came from, or NULL.
+static gboolean keep(NinoRun *run, const char *title, double seconds, const char *from,
+                     GError **error)
 {
     nino_history *h = nino_run_history(run);
-    size_t n;
-    const nino_span *spans = nino_history_spans(h, &n), *job = NULL;
-    for (size_t i = 0; i < n && !job; i++)
-        if (spans[i].kind == NINO_EV_JOB)
-            job = &spans[i];
-    if (!job || nino_history_count(h) > MOST_RECORDS)
-        return FALSE;
     g_autofree char *id = g_strdup_printf("%" G_GINT64_FORMAT, g_get_real_time()), *file = NULL,
-                    *path = nino_kept_path(id),
-                    *title = g_path_get_basename(nino_run_name(run, job->name));
+                    *path = nino_kept_path(id);
     nino_error err = { 0 };
     if (nino_history_save(h, path, &err)) {
         g_set_error(error, G_FILE_ERROR, G_FILE_ERROR_FAILED, "%s: %s", err.where, err.msg);
@@ -196,10 +200,12 @@ gboolean nino_kept_add(NinoRun *run, GError **error)
     g_key_file_set_string(rows, id, "title", title);
     g_key_file_set_string(rows, id, "kind", kind ? kind : "");
     free(kind);
+    if (from)
+        g_key_file_set_string(rows, id, "from", from);
     g_key_file_set_int64(rows, id, "at", g_get_real_time() / G_USEC_PER_SEC);
     g_key_file_set_uint64(rows, id, "records", nino_history_count(h));
-    if (job->end_ns)
-        g_key_file_set_double(rows, id, "seconds", (double) (job->end_ns - job->begin_ns) * 1e-9);
+    if (!isnan(seconds))
+        g_key_file_set_double(rows, id, "seconds", seconds);
     if (!g_key_file_save_to_file(rows, file, error)) {
         g_unlink(path);
         return FALSE;
@@ -207,6 +213,47 @@ gboolean nino_kept_add(NinoRun *run, GError **error)
     remove_oldest();
     kept_changed();
     return TRUE;
+}
+
+static double seconds_of(const nino_span *job)
+{
+    return job && job->end_ns ? (double) (job->end_ns - job->begin_ns) * 1e-9 : (double) NAN;
+}
+
+gboolean nino_kept_add(NinoRun *run, GError **error)
+{
+    nino_history *h = nino_run_history(run);
+    const nino_span *job = first_job(h);
+    if (!job || nino_history_count(h) > MOST_RECORDS)
+        return FALSE;
+    g_autofree char *title = g_path_get_basename(nino_run_name(run, job->name));
+    return keep(run, title, seconds_of(job), NULL, error);
+}
+
+static gboolean is_kept(const char *path, guint64 n_records)
+{
+    g_autofree char *dir = kept_folder(), *in = g_path_get_dirname(path), *file = NULL;
+    g_autoptr(GKeyFile) rows = load_rows(&file, NULL);
+    g_auto(GStrv) ids = rows ? g_key_file_get_groups(rows, NULL) : NULL;
+    for (char **id = ids; id && *id; id++) {
+        g_autofree char *from = g_key_file_get_string(rows, *id, "from", NULL);
+        if (!g_strcmp0(from, path) &&
+            g_key_file_get_uint64(rows, *id, "records", NULL) == n_records)
+            return TRUE;
+    }
+    return !strcmp(dir, in);
+}
+
+gboolean nino_kept_take(NinoRun *run, const char *path, GError **error)
+{
+    nino_history *h = nino_run_history(run);
+    const guint64 n = nino_history_count(h);
+    g_autofree char *title = g_path_get_basename(path);
+    if (!n || n > MOST_RECORDS || is_kept(path, n))
+        return FALSE;
+    const nino_span *job = first_job(h);
+    const double all = (double) (nino_history_end(h) - nino_history_begin(h)) * 1e-9;
+    return keep(run, title, job ? seconds_of(job) : all, path, error);
 }
 
 void nino_kept_trend(const GPtrArray *list, const NinoKept *kept, nino_trend *out)

@@ -1,4 +1,4 @@
-// The runs of this user that were watched to their end, as traces in a folder of the app's state; the
+// The runs of this user that were watched to their end, and traces that were opened, as traces in a folder of the app's state; the
 // oldest without a name go when there are too many.
 #pragma once
 #include "plot/run_model.h"
@@ -24,6 +24,8 @@ GPtrArray *nino_kept_list(void);
 // Keeps what the run shows. FALSE: there is nothing, it is too large to be written while the user waits,
 // or *error says why not.
 gboolean nino_kept_add(NinoRun *run, GError **error);
+// The same with a trace that was opened, of whatever program, unless it is there already.
+gboolean nino_kept_take(NinoRun *run, const char *path, GError **error);
 // Of the runs in the list that are of the same work as this one, up to it in time, and the one before it.
 void nino_kept_trend(const GPtrArray *list, const NinoKept *kept, nino_trend *out);
 void nino_kept_rename(const char *id, const char *name);

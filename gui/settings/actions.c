@@ -98,6 +98,7 @@ const NinoCommand nino_commands[] = {
     { "canvas.zoom-reset", N_("Actual size"), N_("Zoom"), { "<Alt>0" }, FALSE },
     { "canvas.minimap", N_("Minimap"), N_("Zoom"), { "<Alt>m" }, FALSE },
     { "app.preferences", N_("Preferences"), N_("App"), { "<Control>comma" }, TRUE },
+    { "win.computer", N_("What can this computer do?"), N_("App"), { NULL }, TRUE },
     { "win.shortcuts", N_("Keyboard shortcuts"), N_("App"), { "<Control>question", "F1", "<Control><Shift>k" }, TRUE },
     { "app.keys", N_("Change keyboard shortcuts…"), N_("App"), { NULL }, TRUE },
     { "app.about", N_("About Ninodes Studio"), N_("App"), { NULL }, TRUE },

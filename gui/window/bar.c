@@ -1,4 +1,5 @@
-// Each message is a row with the role of an alert, so that a screen reader speaks it.
+// Each message is a row with the role of an alert, so that a screen reader speaks it. Of those that stay the newest is
+// shown, the others wait behind it; news lie over the window's lower edge and pass.
 #include "window/bar.h"
 
 #include "base/i18n.h"
@@ -6,26 +7,69 @@
 
 struct _NinoBar {
     GtkWidget parent;
-    GtkWidget *box;
+    GtkWidget *box, *news;
 };
+
+enum { PASS_S = 12 }; // long enough to be read twice
 
 G_DEFINE_TYPE(NinoBar, nino_bar, GTK_TYPE_WIDGET)
 
-static GtkWidget *bar_find(NinoBar *bar, const char *id)
+static GtkWidget *find_in(GtkWidget *box, const char *id)
 {
-    for (GtkWidget *row = gtk_widget_get_first_child(bar->box); row;
+    for (GtkWidget *row = gtk_widget_get_first_child(box); row;
          row = gtk_widget_get_next_sibling(row))
         if (!g_strcmp0(g_object_get_data(G_OBJECT(row), "id"), id))
             return row;
     return NULL;
 }
 
+// One at a time: the last of the box.
+static void show_front(NinoBar *bar)
+{
+    guint behind = 0;
+    for (GtkWidget *row = gtk_widget_get_first_child(bar->box), *next; row; row = next) {
+        next = gtk_widget_get_next_sibling(row);
+        GtkWidget *more = g_object_get_data(G_OBJECT(row), "more");
+        g_autofree char *text =
+            g_strdup_printf(ngettext("%u more message", "%u more messages", behind), behind);
+        gtk_button_set_label(GTK_BUTTON(more), text);
+        gtk_widget_set_visible(more, behind > 0);
+        gtk_widget_set_visible(row, next == NULL);
+        behind++;
+    }
+}
+
+static void take_away(gpointer row)
+{
+    GtkWidget *box = gtk_widget_get_parent(row);
+    NinoBar *bar = g_object_get_data(G_OBJECT(row), "bar");
+    if (!box) // the action may have taken the message away already
+        return;
+    gtk_box_remove(GTK_BOX(box), row);
+    if (box == bar->box)
+        show_front(bar);
+}
+
 static void on_close(GtkButton *button, gpointer row)
 {
     (void) button;
-    GtkWidget *box = gtk_widget_get_parent(row);
-    if (box) // the action may have taken the message away already
-        gtk_box_remove(GTK_BOX(box), row);
+    take_away(row);
+}
+
+// The one in front goes behind all others.
+static void on_more(GtkButton *button, gpointer row)
+{
+    (void) button;
+    NinoBar *bar = g_object_get_data(row, "bar");
+    gtk_box_reorder_child_after(GTK_BOX(bar->box), row, NULL);
+    show_front(bar);
+}
+
+static void on_passed(gpointer row)
+{
+    if (gtk_widget_get_parent(row))
+        take_away(row);
+    g_object_unref(row);
 }
 
 static GtkWidget *bar_add_button(GtkWidget *row, const char *label, const char *action)
@@ -41,10 +85,11 @@ static GtkWidget *bar_add_button(GtkWidget *row, const char *label, const char *
 
 static GtkWidget *bar_new_row(NinoBarKind kind, const char *id)
 {
-    static const char *const icons[] = { "dialog-information-symbolic", "dialog-warning-symbolic",
+    static const char *const icons[] = { "dialog-information-symbolic",
+                                         "dialog-information-symbolic", "dialog-warning-symbolic",
                                          "dialog-error-symbolic" };
-    static const char *const classes[] = { "info", "warning", "error" };
-    const char *const names[] = { _("info"), _("warning"), _("error") };
+    static const char *const classes[] = { "news", "info", "warning", "error" };
+    const char *const names[] = { _("info"), _("info"), _("warning"), _("error") };
     GtkWidget *row = g_object_new(GTK_TYPE_BOX, "accessible-role", GTK_ACCESSIBLE_ROLE_ALERT,
                                   "spacing", NINO_SPACE_S, NULL);
     gtk_widget_add_css_class(row, "message");
@@ -73,8 +118,16 @@ void nino_bar_show(NinoBar *bar, const char *id, NinoBarKind kind, const char *t
     gtk_box_append(GTK_BOX(row), label);
     gtk_accessible_update_property(GTK_ACCESSIBLE(row), GTK_ACCESSIBLE_PROPERTY_LABEL, text, -1);
     g_object_set_data_full(G_OBJECT(row), "text", g_strdup(text), g_free);
+    g_object_set_data(G_OBJECT(row), "bar", bar);
     for (; buttons && buttons->label; buttons++)
         bar_add_button(row, buttons->label, buttons->action);
+    GtkWidget *more = gtk_button_new();
+    gtk_button_set_has_frame(GTK_BUTTON(more), FALSE);
+    gtk_widget_set_visible(more, FALSE);
+    gtk_widget_set_tooltip_text(more, _("Show the message behind this one"));
+    g_object_set_data(G_OBJECT(row), "more", more);
+    g_signal_connect(more, "clicked", G_CALLBACK(on_more), row);
+    gtk_box_append(GTK_BOX(row), more);
     GtkWidget *close = gtk_button_new_from_icon_name("window-close-symbolic");
     gtk_button_set_has_frame(GTK_BUTTON(close), FALSE);
     gtk_widget_set_valign(close, GTK_ALIGN_CENTER);
@@ -83,15 +136,24 @@ void nino_bar_show(NinoBar *bar, const char *id, NinoBarKind kind, const char *t
                                    _("Dismiss message"), -1);
     g_signal_connect(close, "clicked", G_CALLBACK(on_close), row);
     gtk_box_append(GTK_BOX(row), close);
-    gtk_box_append(GTK_BOX(bar->box), row);
+    gtk_box_append(GTK_BOX(kind == NINO_BAR_NEWS ? bar->news : bar->box), row);
+    if (kind == NINO_BAR_NEWS)
+        g_timeout_add_once(PASS_S * 1000, on_passed, g_object_ref(row));
+    else
+        show_front(bar);
 }
 
 void nino_bar_hide(NinoBar *bar, const char *id)
 {
-    GtkWidget *row = bar_find(bar, id);
-    if (row)
-        gtk_box_remove(GTK_BOX(bar->box), row);
+    GtkWidget *const boxes[] = { bar->box, bar->news };
+    for (gsize i = 0; i < G_N_ELEMENTS(boxes); i++) {
+        GtkWidget *row = find_in(boxes[i], id);
+        if (row)
+            take_away(row);
+    }
 }
+
+GtkWidget *nino_bar_news(NinoBar *bar) { return bar->news; }
 
 const char *nino_bar_text(NinoBar *bar)
 {
@@ -102,6 +164,7 @@ const char *nino_bar_text(NinoBar *bar)
 static void bar_dispose(GObject *o)
 {
     g_clear_pointer(&NINO_BAR(o)->box, gtk_widget_unparent);
+    g_clear_object(&NINO_BAR(o)->news);
     G_OBJECT_CLASS(nino_bar_parent_class)->dispose(o);
 }
 
@@ -116,6 +179,10 @@ static void nino_bar_init(NinoBar *bar)
 {
     bar->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     gtk_widget_set_parent(bar->box, GTK_WIDGET(bar));
+    bar->news = g_object_ref_sink(gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_S));
+    gtk_widget_set_halign(bar->news, GTK_ALIGN_CENTER);
+    gtk_widget_set_valign(bar->news, GTK_ALIGN_END);
+    gtk_widget_set_margin_bottom(bar->news, NINO_SPACE_M);
 }
 
 GtkWidget *nino_bar_new(void) { return g_object_new(NINO_TYPE_BAR, NULL); }

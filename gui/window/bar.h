@@ -5,7 +5,14 @@
 #define NINO_TYPE_BAR (nino_bar_get_type())
 G_DECLARE_FINAL_TYPE(NinoBar, nino_bar, NINO, BAR, GtkWidget)
 
-typedef enum NinoBarKind { NINO_BAR_INFO, NINO_BAR_WARNING, NINO_BAR_ERROR } NinoBarKind;
+// News pass by themselves, without buttons. All else stays until it is answered, dismissed or no longer so; the newest is
+// shown, with a button that shows what is behind it.
+typedef enum NinoBarKind {
+    NINO_BAR_NEWS,
+    NINO_BAR_INFO,
+    NINO_BAR_WARNING,
+    NINO_BAR_ERROR
+} NinoBarKind;
 
 // A button of a message: activates a detailed action name ("win.save", "win.close-tab::3"). The
 // message goes when it is clicked.
@@ -18,5 +25,7 @@ GtkWidget *nino_bar_new(void);
 void nino_bar_show(NinoBar *bar, const char *id, NinoBarKind kind, const char *text,
                    const NinoBarButton *buttons);
 void nino_bar_hide(NinoBar *bar, const char *id);
+// Where news are shown; the window has it over what they may cover.
+GtkWidget *nino_bar_news(NinoBar *bar);
 // Text of the newest message, "" when there is none.
 const char *nino_bar_text(NinoBar *bar);

@@ -81,11 +81,12 @@ static void form_fill(Form *f)
     const gboolean has_phases = strcmp(chosen_suite(f), "load") != 0; // with and without prefetch
     gtk_widget_set_sensitive(f->phase, has_phases);
     gtk_widget_set_sensitive(f->policies, has_phases);
-    gtk_label_set_text(GTK_LABEL(f->about),
-                       is_quick(f)
-                           ? _("The demo's networks; five minutes at most")
-                           : _("Networks of full size with random weights, made in the cache "
-                               "folder (up to 8 GiB); forty minutes at most"));
+    const char *about = is_quick(f)
+                            ? _("The demo's networks; five minutes at most")
+                            : _("Networks of full size with random weights, made in the cache "
+                                "folder (up to 8 GiB); forty minutes at most");
+    gtk_label_set_text(GTK_LABEL(f->about), about);
+    gtk_widget_set_tooltip_text(f->about, about); // where there is no room for it
     on_form_changed(f);
 }
 

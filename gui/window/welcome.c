@@ -4,8 +4,10 @@
 #include "base/i18n.h"
 #include "base/tokens.h"
 #include "base/places.h"
+#include "viewer/frames.h"
+#include "window/recent.h"
 
-enum { PICTURE = 128, RECENT = 6 };
+enum { PICTURE = 128, RECENT = 6, RECENT_PICTURE = 64 };
 
 struct _NinoWelcome {
     GtkWidget parent;
@@ -111,20 +113,46 @@ static GtkWidget *cards(void)
 
 // ---- the user's own -----------------------------------------------------------------------------
 
+// A workflow that has made no picture yet has a sign in its place.
+static GtkWidget *recent_card(const char *path)
+{
+    GtkWidget *button = gtk_button_new(),
+              *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_XS);
+    g_autofree char *shown = nino_recent_picture(path), *name = g_path_get_basename(path);
+    GtkWidget *picture = shown ? gtk_picture_new()
+                               : gtk_image_new_from_icon_name("text-x-generic-symbolic"),
+              *label = gtk_label_new(name);
+    gtk_widget_set_size_request(picture, RECENT_PICTURE, RECENT_PICTURE);
+    gtk_widget_set_halign(picture, GTK_ALIGN_CENTER);
+    if (shown) {
+        nino_frames_fill(GTK_PICTURE(picture), shown, 2 * RECENT_PICTURE);
+        gtk_accessible_update_property(GTK_ACCESSIBLE(picture), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                       _("Picture of what it makes"), -1);
+    }
+    gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_MIDDLE);
+    gtk_label_set_width_chars(GTK_LABEL(label), 14);
+    gtk_label_set_max_width_chars(GTK_LABEL(label), 14);
+    gtk_box_append(GTK_BOX(box), picture);
+    gtk_box_append(GTK_BOX(box), label);
+    gtk_button_set_child(GTK_BUTTON(button), box);
+    gtk_widget_add_css_class(button, "card-button");
+    gtk_widget_set_tooltip_text(button, path);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
+    gtk_actionable_set_action_target(GTK_ACTIONABLE(button), "s", path);
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(button), "win.open-path");
+    return button;
+}
+
 void nino_welcome_show_recent(NinoWelcome *w, const char *const *paths)
 {
     GtkWidget *child;
     while ((child = gtk_widget_get_first_child(w->recent)))
-        gtk_box_remove(GTK_BOX(w->recent), child);
+        gtk_flow_box_remove(GTK_FLOW_BOX(w->recent), child);
     gtk_widget_set_visible(w->recent_title, paths[0] != NULL);
+    gtk_widget_set_visible(w->recent, paths[0] != NULL);
     for (int i = 0; i < RECENT && paths[i]; i++) {
-        g_autofree char *name = g_path_get_basename(paths[i]);
-        GtkWidget *b = gtk_button_new_with_label(name);
-        gtk_button_set_has_frame(GTK_BUTTON(b), FALSE);
-        gtk_widget_set_tooltip_text(b, paths[i]);
-        gtk_actionable_set_action_target(GTK_ACTIONABLE(b), "s", paths[i]);
-        gtk_actionable_set_action_name(GTK_ACTIONABLE(b), "win.open-path");
-        gtk_box_append(GTK_BOX(w->recent), b);
+        gtk_flow_box_append(GTK_FLOW_BOX(w->recent), recent_card(paths[i]));
+        gtk_widget_set_focusable(gtk_widget_get_last_child(w->recent), FALSE);
     }
 }
 
@@ -136,7 +164,7 @@ static GtkWidget *own_actions(void)
         { N_("New workflow"), "win.new" },
         { N_("Open a file…"), "win.open" },
         { N_("Use my ComfyUI folder…"), "win.comfyui" },
-        { N_("What can this computer do?"), "app.preferences" },
+        { N_("What can this computer do?"), "win.computer" },
     };
     GtkWidget *flow = gtk_flow_box_new();
     gtk_flow_box_set_selection_mode(GTK_FLOW_BOX(flow), GTK_SELECTION_NONE);
@@ -157,7 +185,12 @@ static void nino_welcome_init(NinoWelcome *w)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_L);
     w->scroller = gtk_scrolled_window_new();
-    w->recent = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_HAIR);
+    w->recent = gtk_flow_box_new();
+    gtk_flow_box_set_selection_mode(GTK_FLOW_BOX(w->recent), GTK_SELECTION_NONE);
+    gtk_flow_box_set_homogeneous(GTK_FLOW_BOX(w->recent), TRUE);
+    gtk_flow_box_set_max_children_per_line(GTK_FLOW_BOX(w->recent), RECENT);
+    gtk_flow_box_set_row_spacing(GTK_FLOW_BOX(w->recent), NINO_SPACE_S);
+    gtk_flow_box_set_column_spacing(GTK_FLOW_BOX(w->recent), NINO_SPACE_S);
     w->recent_title = label_of(_("Recent"), "heading");
     GtkWidget *hint = label_of(
         _("Or drop a file here: ComfyUI's JSON, or a PNG, WebP or JPEG that holds a workflow"),

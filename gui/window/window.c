@@ -91,6 +91,7 @@ static void nino_window_class_init(NinoWindowClass *klass)
     gtk_widget_class_set_template_from_resource(wc, "/org/ninodes/Studio/window.ui");
 #define BIND(name) gtk_widget_class_bind_template_child(wc, NinoWindow, name)
     BIND(bar);
+    BIND(over);
     BIND(perspectives);
     BIND(rail);
     BIND(drawer_pane);
@@ -132,6 +133,7 @@ static void nino_window_init(NinoWindow *w)
     g_type_ensure(NINO_TYPE_WELCOME);
     gtk_widget_init_template(GTK_WIDGET(w));
     g_action_map_add_action_entries(G_ACTION_MAP(w), actions, G_N_ELEMENTS(actions), w);
+    gtk_overlay_add_overlay(w->over, nino_bar_news(w->bar));
     w->engine = nino_engine_new();
     nino_window_layout_init(w);
     nino_keys_add_to_window(GTK_WIDGET(w));

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/i18n.h"
+#include "viewer/frames.h"
+#include "window/recent.h"
 
 // Errors name "ID CLASS" or "ID.input", or a file: the node is what the text starts with.
 static char *node_of_error(NinoTab *tab, const char *where)
@@ -70,6 +72,18 @@ void nino_window_kept(NinoWindow *w)
         say_cancelled(w);
 }
 
+// The workflow is known by what it made where it is offered again.
+static void remember_picture(NinoTab *tab, const NinoJob *j)
+{
+    const char *path = tab ? nino_tab_source(tab) : NULL;
+    for (char **out = j->outputs; path && out && *out; out++)
+        if (nino_frames_can_show(*out)) {
+            g_autofree char *whole = g_canonicalize_filename(*out, NULL);
+            nino_recent_made(path, whole);
+            return;
+        }
+}
+
 static void job_ended(NinoWindow *w, const NinoJob *j)
 {
     NinoTab *tab = nino_window_job_tab(w, j);
@@ -92,6 +106,7 @@ static void job_ended(NinoWindow *w, const NinoJob *j)
             j->ended_s - j->started_s, n);
         g_autofree char *text = g_strconcat(said, energy, NULL);
         gtk_progress_bar_set_fraction(w->progress, 1);
+        remember_picture(tab, j);
         nino_window_say(w, text);
     } else {
         say_cancelled(w);

@@ -75,11 +75,32 @@ guint nino_window_kept_steps(const NinoWindow *w) { return w->run->n_kept; }
 
 // ---- showing, at most so often ------------------------------------------------------------------
 
-static void show_memory(NinoWindow *w)
+// "GPU 61 % · "; the processor's where the device tells none. "": nothing runs, or nobody tells. g_free().
+static char *load_text(NinoWindow *w)
 {
+    static const nino_counter_id ids[] = { NINO_COUNTER_GPU_BUSY, NINO_COUNTER_CPU_BUSY };
+    size_t n;
+    for (gsize i = 0; nino_engine_running(w->engine) && i < G_N_ELEMENTS(ids); i++) {
+        const nino_reading *r = nino_history_counter(nino_run_history(w->records), ids[i], &n);
+        if (n && isfinite(r[n - 1].value))
+            return g_strdup_printf("%s %.0f %% · ", i ? "CPU" : "GPU", r[n - 1].value);
+    }
+    return g_strdup("");
+}
+
+// Of what the pool may take, or of what it has where nobody set a limit.
+void nino_window_show_memory(NinoWindow *w)
+{
+    nino_mem_stat m;
+    nino_stats_memory(nino_history_stats(nino_run_history(w->records)), &m);
+    const guint64 all = m.budget ? m.budget : w->run->reserved;
+    if (!all)
+        return;
+    g_autofree char *load = load_text(w);
     g_autofree char *used = g_format_size_full(w->run->in_use, G_FORMAT_SIZE_IEC_UNITS);
-    g_autofree char *held = g_format_size_full(w->run->reserved, G_FORMAT_SIZE_IEC_UNITS);
-    g_autofree char *text = g_strdup_printf(_("%s of %s"), used, held);
+    g_autofree char *of = g_format_size_full(all, G_FORMAT_SIZE_IEC_UNITS);
+    g_autofree char *memory = g_strdup_printf(_("%s of %s"), used, of);
+    g_autofree char *text = g_strconcat(load, memory, NULL);
     gtk_label_set_text(w->memory, text);
 }
 
@@ -136,7 +157,7 @@ static gboolean window_events_refresh(gpointer user)
     if (tab && r->running_node && r->has_step && r->n_steps)
         nino_tab_mark_progress(tab, r->running_node, (double) r->step / r->n_steps);
     if (r->has_memory)
-        show_memory(w);
+        nino_window_show_memory(w);
     if (r->has_preview)
         show_preview(w);
     r->has_progress = r->has_memory = r->has_preview = FALSE;
@@ -209,6 +230,37 @@ NinoTab *nino_window_job_tab(NinoWindow *w, const NinoJob *j)
     const char *uid = j ? g_hash_table_lookup(w->job_tabs, &j->id) : NULL;
     NinoTab *tab = uid ? nino_window_find_tab(w, uid) : NULL;
     return tab || !j ? tab : nino_window_find_tab_by_title(w, j->name);
+}
+
+// status: as the end of a scope has it.
+static NinoNodeState state_of_end(gboolean is_cached, guint32 status)
+{
+    if (status)
+        return -(int) status == NINO_ERR_CANCELLED ? NINO_NODE_CANCELLED : NINO_NODE_FAILED;
+    return is_cached ? NINO_NODE_CACHED : NINO_NODE_DONE;
+}
+
+void nino_window_run_is_of(NinoWindow *w, NinoTab *tab, guint64 job)
+{
+    struct NinoRunState *r = w->run;
+    const NinoJob *j = nino_engine_running(w->engine);
+    size_t n;
+    const nino_span *s = nino_history_spans(nino_run_history(w->records), &n);
+    if (!j || j->id != job || j->scope != r->job_scope) // its events are still to come
+        return;
+    g_free(r->tab_uid);
+    r->tab_uid = g_strdup(nino_tab_uid(tab));
+    nino_window_tell_titles(w, tab);
+    nino_window_tell_advice(w, tab);
+    nino_tab_mark_reset(tab, TRUE);
+    for (size_t i = 0; i < n; i++) {
+        const char *name = s[i].kind == NINO_EV_NODE ? nino_run_name(w->records, s[i].name) : NULL;
+        if (name && s[i].end_ns)
+            nino_tab_mark_end(tab, name, (double) (s[i].end_ns - s[i].begin_ns) * 1e-9, 0,
+                              state_of_end(g_hash_table_contains(r->cached, name), s[i].status));
+        else if (name)
+            nino_tab_mark_begin(tab, name);
+    }
 }
 
 static void on_job_begin(NinoWindow *w, const nino_event *ev)
@@ -295,8 +347,8 @@ static void on_scope_end(NinoWindow *w, const nino_event *ev)
             r->has_step = FALSE; // what is shown later would mark it as running again
         if (tab)
             nino_tab_mark_end(tab, s->name, (double) (ev->t_ns - s->begin_ns - s->waited_ns) * 1e-9,
-                              (gint64) (r->in_use - s->mem_in_use), ev->u.scope.arg0 == 0,
-                              s->cached);
+                              (gint64) (r->in_use - s->mem_in_use),
+                              state_of_end(s->cached, ev->u.scope.arg0));
         if (tab && !s->cached)
             nino_node_pictures_ran(tab, id, r->job_scope);
     }
@@ -362,7 +414,7 @@ static void on_cached(NinoWindow *w, const char *name)
     NinoTab *tab = nino_window_run_tab(w);
     g_hash_table_add(w->run->cached, g_strdup(name));
     if (tab)
-        nino_tab_mark_end(tab, name, -1, 0, TRUE, TRUE);
+        nino_tab_mark_end(tab, name, -1, 0, NINO_NODE_CACHED);
 }
 
 static void on_event(NinoWindow *w, const nino_event *ev)
@@ -386,6 +438,8 @@ static void on_event(NinoWindow *w, const nino_event *ev)
         r->reserved = ev->u.mem.reserved;
         r->has_memory = TRUE;
         break;
+    case NINO_EV_DEVICE:
+    case NINO_EV_HOST: r->has_memory = TRUE; break; // its load is beside it
     case NINO_EV_CACHE:
         if (ev->sub == NINO_CACHE_NODE && ev->u.scope.arg0)
             on_cached(w, nino_engine_name(w->engine, ev->name));

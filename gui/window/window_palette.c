@@ -1,4 +1,4 @@
-// The command palette: every action, kind of node, view, example and recent workflow by any part of its name.
+// The command palette: every action, kind of node, model, view, preference, example and recent workflow by any part of its name.
 #include "window/window_priv.h"
 
 #include <string.h>
@@ -8,6 +8,7 @@
 #include "live/views.h"
 #include "settings/keys.h"
 #include "settings/prefs.h"
+#include "window/recent.h"
 
 // What a key begins with says what it is.
 enum { ACTION = 'a', NODE = 'n', FILE_ = 'f' };
@@ -43,7 +44,17 @@ static void offer_files(GPtrArray *items, const char *const *paths, const char *
     }
 }
 
-static GPtrArray *all_of_it(NinoWindow *w)
+// Each is added with the node that loads it.
+static void offer_all_models(GPtrArray *items)
+{
+    g_autoptr(GPtrArray) models = nino_canvas_models();
+    for (guint i = 0; i < models->len; i++) {
+        const NinoSearchItem *m = g_ptr_array_index(models, i);
+        offer(items, NODE, m->key, m->title, g_strdup_printf(_("Model: %s"), m->terms), m->terms);
+    }
+}
+
+static GPtrArray *all_of_it(void)
 {
     GPtrArray *items = g_ptr_array_new_with_free_func(nino_search_item_free);
     for (const NinoCommand *c = nino_commands; c->action; c++)
@@ -62,11 +73,12 @@ static GPtrArray *all_of_it(NinoWindow *w)
     for (const NinoPref *p = nino_prefs; p->key; p++)
         offer(items, ACTION, "app.preferences", _(p->label), g_strdup(_("Preference")), p->key);
     g_autoptr(GPtrArray) nodes = nino_search_nodes(NULL, FALSE);
-    for (guint i = 0; nino_window_tab(w) && i < nodes->len; i++) {
+    for (guint i = 0; i < nodes->len; i++) {
         const NinoSearchItem *n = g_ptr_array_index(nodes, i);
         offer(items, NODE, n->key, n->title, g_strdup_printf(_("Add: %s"), n->detail), n->terms);
     }
-    g_auto(GStrv) recent = nino_state_list("recent");
+    offer_all_models(items);
+    g_auto(GStrv) recent = nino_recent_list();
     offer_files(items, (const char *const *) recent, _("Recent"));
     g_auto(GStrv) examples = nino_welcome_examples();
     offer_files(items, (const char *const *) examples, _("Example"));
@@ -89,13 +101,12 @@ static void activate(NinoWindow *w, const char *detailed)
 static void on_palette_chosen(gpointer user, const char *key)
 {
     NinoWindow *w = user;
-    NinoTab *tab = nino_window_tab(w);
     if (*key == ACTION)
         activate(w, key + 1);
     else if (*key == FILE_)
         gtk_widget_activate_action(GTK_WIDGET(w), "win.open-path", "s", key + 1);
-    else if (tab)
-        nino_canvas_add_item(nino_tab_canvas(tab), key + 1);
+    else
+        nino_window_add_item(w, key + 1);
 }
 
 static void palette_remove(gpointer popover)
@@ -137,7 +148,7 @@ static void action_palette(GSimpleAction *a, GVariant *parameter, gpointer user)
         gtk_popover_popdown(GTK_POPOVER(w->palette));
         return;
     }
-    GtkWidget *popover = nino_search_new(_("Find anything"), all_of_it(w), on_palette_chosen, w);
+    GtkWidget *popover = nino_search_new(_("Find anything"), all_of_it(), on_palette_chosen, w);
     w->palette = popover;
     add_own_key(popover);
     gtk_widget_set_parent(popover, w->palette_button);

@@ -18,6 +18,7 @@
 struct _NinoWindow {
     GtkApplicationWindow parent;
     NinoBar *bar;
+    GtkOverlay *over; // of what news lie over
     GtkStack *perspectives, *drawer, *center;
     GtkPaned *drawer_pane, *columns, *rows, *runs_pane, *details_pane;
     GtkNotebook *tabs, *live;
@@ -53,6 +54,9 @@ struct _NinoWindow {
     // window_palette.c
     GtkWidget *palette; // NULL: closed
 
+    // window_start.c
+    GtkWidget *computer; // the window of what it can do; NULL: closed
+
     // window_file.c
     guint autosave_timer;
     gboolean closes; // the window goes when the last question is answered
@@ -60,6 +64,7 @@ struct _NinoWindow {
     // window_run.c
     NinoEngine *engine;
     GHashTable *job_tabs; // guint64 id -> uid of the tab it came from
+    guint64 watched_job;  // window_attach.c: of the process that is watched; 0: none so far
     GArray *ending;       // guint64: ids of jobs whose last events have not come
     struct NinoRunState *run;
     struct NinoMeasuring *measuring; // NULL: nothing is measured
@@ -107,6 +112,8 @@ void nino_window_suite_init(NinoWindow *w);
 
 // ---- window_shelves.c ---------------------------------------------------------------------------
 GtkWidget *nino_window_new_shelf(NinoWindow *w, const char *name); // "nodes", "models", "workflows"
+// A class, or a model with its loader, into the workflow in front, or a new one.
+void nino_window_add_item(NinoWindow *w, const char *key);
 
 // ---- window_start.c -----------------------------------------------------------------------------
 void nino_window_start_init(NinoWindow *w);
@@ -150,8 +157,11 @@ const char *nino_window_running_node(const NinoWindow *w);              // "ID C
 void nino_window_lose_run(NinoWindow *w);                               // the worker died with it
 gboolean nino_window_has_events(const NinoWindow *w, const NinoJob *j); // all of them came
 gboolean nino_window_runs_other(const NinoWindow *w, const NinoJob *j); // by now
+void nino_window_show_memory(NinoWindow *w);       // and load, in the status bar
 guint nino_window_kept_steps(const NinoWindow *w); // that a run was stopped after and left
 NinoTab *nino_window_job_tab(NinoWindow *w, const NinoJob *j);
+// The tab has the workflow of the job that runs: it shows what was done before it was opened.
+void nino_window_run_is_of(NinoWindow *w, NinoTab *tab, guint64 job);
 
 // ---- window_live.c ------------------------------------------------------------------------------
 void nino_window_live_init(NinoWindow *w);
@@ -182,6 +192,12 @@ void nino_window_retry(NinoWindow *w, guint64 job); // the same inputs, next to 
 
 // How the user wants jobs to run; is_anew: as in nino_job_options.
 nino_job_options nino_window_job_options(gboolean is_anew);
+
+// ---- window_attach.c ----------------------------------------------------------------------------
+void nino_window_attach_init(NinoWindow *w);
+void nino_window_attach_end(NinoWindow *w); // the process that was watched has gone
+void nino_window_attach_look(
+    NinoWindow *w); // the queue of the process that is watched is another one
 
 // ---- window_ahead.c -----------------------------------------------------------------------------
 void nino_window_ahead_later(NinoWindow *w); // what would run may be something else now

@@ -47,11 +47,22 @@ void nino_window_run_update(NinoWindow *w)
     static const char *const names[] = { "off", "starting", "ready", "dead" };
     nino_window_set_state_text(w, "worker", names[s]);
     nino_window_set_state_text(w, "state", state_now(w));
+    g_autofree char *with =
+        g_strdup_printf(_("What the worker computes with: %s"), nino_engine_device(w->engine));
     gtk_label_set_text(w->device, nino_engine_device(w->engine));
+    gtk_widget_set_tooltip_text(GTK_WIDGET(w->device), with);
     nino_window_ahead_later(w);
 }
 
 // ---- what the worker tells -----------------------------------------------------------------------
+
+static void show_paused(NinoWindow *w)
+{
+    NinoTab *tab = nino_engine_running(w->engine) ? nino_window_run_tab(w) : NULL;
+    const char *node = nino_window_running_node(w);
+    if (tab && node)
+        nino_tab_mark_paused(tab, node, nino_engine_is_paused(w->engine));
+}
 
 static void on_window_run_queue(NinoEngine *engine, gpointer user)
 {
@@ -75,7 +86,10 @@ static void on_window_run_queue(NinoEngine *engine, gpointer user)
                 g_array_append_val(w->ending, j->id);
         }
     }
+    nino_window_attach_look(w);
     nino_window_end_jobs(w, FALSE);
+    show_paused(w);
+    nino_window_show_memory(w);
     nino_run_set_live(w->records, nino_engine_running(engine) != NULL);
     const char *notice = nino_engine_notice(engine);
     const NinoBarButton resume[] = { { _("Go on"), "win.resume" }, { 0 } };
@@ -113,7 +127,7 @@ static void on_engine_state(NinoEngine *engine, gpointer user)
         NinoTab *tab = job_was_lost(engine) ? nino_window_run_tab(w) : NULL;
         if (tab && nino_window_running_node(w)) {
             g_object_set_data(G_OBJECT(tab), "run-state", (gpointer) "failed");
-            nino_tab_mark_end(tab, nino_window_running_node(w), 0, 0, FALSE, FALSE);
+            nino_tab_mark_end(tab, nino_window_running_node(w), -1, 0, NINO_NODE_KILLED);
         }
         nino_window_lose_run(w);
         nino_window_say(w, _("The worker is not running"));
@@ -128,6 +142,7 @@ static void on_engine_state(NinoEngine *engine, gpointer user)
         nino_window_say(w, "");
         break;
     case NINO_ENGINE_OFF:
+        nino_window_attach_end(w);
         if (*nino_engine_message(engine))
             nino_window_say(w, nino_engine_message(engine));
         break;
@@ -227,60 +242,6 @@ static void action_show_node(GSimpleAction *a, GVariant *parameter, gpointer use
         nino_tab_show_node(tab, g_variant_get_string(parameter, NULL));
 }
 
-void nino_window_attach(NinoWindow *w, const char *target)
-{
-    g_autoptr(GError) error = NULL;
-    if (!nino_engine_attach(w->engine, *target && strcmp(target, "newest") != 0 ? target : NULL,
-                            &error)) {
-        nino_bar_show(w->bar, "attach", NINO_BAR_ERROR, error->message, NULL);
-        return;
-    }
-    const NinoBarButton detach[] = { { _("Detach"), "win.detach" }, { 0 } };
-    g_autofree char *text = g_strdup_printf(_("Watching process %d"), nino_engine_pid(w->engine));
-    nino_bar_show(w->bar, "attach", NINO_BAR_INFO, text, detach);
-    nino_window_run_update(w);
-}
-
-static void action_attach(GSimpleAction *a, GVariant *parameter, gpointer user)
-{
-    (void) a;
-    nino_window_attach(user, g_variant_get_string(parameter, NULL));
-}
-
-static void action_detach(GSimpleAction *a, GVariant *parameter, gpointer user)
-{
-    (void) a, (void) parameter;
-    NinoWindow *w = user;
-    nino_engine_detach(w->engine);
-    nino_bar_hide(w->bar, "attach");
-    nino_window_run_update(w);
-}
-
-// A bar with a button for each run of this machine that is not ours.
-static void action_attach_list(GSimpleAction *a, GVariant *parameter, gpointer user)
-{
-    (void) a, (void) parameter;
-    NinoWindow *w = user;
-    nino_run_info runs[8];
-    const size_t n = MIN(nino_attach_list(runs, G_N_ELEMENTS(runs)), G_N_ELEMENTS(runs));
-    NinoBarButton buttons[G_N_ELEMENTS(runs) + 1] = { { 0 } };
-    g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
-    size_t k = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (runs[i].pid == nino_engine_pid(w->engine))
-            continue;
-        char *label = g_strdup_printf("%d: %s", runs[i].pid,
-                                      *runs[i].title ? runs[i].title : _("idle worker"));
-        char *action = g_strdup_printf("win.attach::%d", runs[i].pid);
-        g_ptr_array_add(texts, label);
-        g_ptr_array_add(texts, action);
-        buttons[k++] = (NinoBarButton){ label, action };
-    }
-    nino_bar_show(w->bar, "attach", NINO_BAR_INFO,
-                  k ? _("Watch a run of this machine:") : _("No other run of yours is alive"),
-                  buttons);
-}
-
 void nino_window_open_trace(NinoWindow *w, const char *path)
 {
     g_autoptr(GError) error = NULL;
@@ -290,6 +251,7 @@ void nino_window_open_trace(NinoWindow *w, const char *path)
     }
     nino_bar_hide(w->bar, "open");
     nino_window_show_perspective(w, "profile");
+    nino_kept_take(w->records, path, NULL); // one that cannot be kept is shown all the same
     g_autofree char *name = nino_kept_called(path);
     g_autofree char *text = g_strdup_printf(_("Trace %s"), name);
     nino_window_say(w, text);
@@ -375,15 +337,13 @@ void nino_window_run_init(NinoWindow *w)
         { .name = "plan", .activate = action_plan },
         { .name = "pause", .activate = action_pause, .state = "false" },
         { .name = "restart-worker", .activate = action_restart },
-        { .name = "attach-list", .activate = action_attach_list },
-        { .name = "attach", .activate = action_attach, .parameter_type = "s" },
-        { .name = "detach", .activate = action_detach },
         { .name = "show-node", .activate = action_show_node, .parameter_type = "s" },
     };
     g_action_map_add_action_entries(G_ACTION_MAP(w), actions, G_N_ELEMENTS(actions), w);
     w->job_tabs = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
     w->ending = g_array_new(FALSE, FALSE, sizeof(guint64));
     nino_window_queue_init(w);
+    nino_window_attach_init(w);
     nino_window_live_init(w);
     nino_window_events_init(w);
     g_signal_connect(w->engine, "state", G_CALLBACK(on_engine_state), w);

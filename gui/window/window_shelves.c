@@ -7,7 +7,7 @@
 #include "base/i18n.h"
 #include "canvas/search.h"
 #include "node/editors.h"
-#include "settings/prefs.h"
+#include "window/recent.h"
 #include "workflow/shelf.h"
 
 // ---- nodes and models ---------------------------------------------------------------------------
@@ -50,10 +50,11 @@ static void add_types(GString *text, const nino_inspect *i)
 }
 
 // Family, size, types of numbers, and whether it fits into what the last run had.
-static char *about_model(gpointer window, const char *folder, const char *file)
+static char *about_model(gpointer window, const NinoSearchItem *item)
 {
     nino_inspect i = { 0 };
     nino_error err = { 0 };
+    const char *folder = item->terms, *file = item->title;
     g_autofree char *path = nino_editors_model_path(folder, file);
     if (!path)
         return g_strdup_printf(_("%s is gone"), file);
@@ -78,16 +79,26 @@ static char *about_model(gpointer window, const char *folder, const char *file)
     return g_string_free(text, FALSE);
 }
 
-// Where no workflow is open, a new one takes it.
-static void on_shelf_item(gpointer window, const char *key)
+// What the library says of the class.
+static char *about_node(gpointer window, const NinoSearchItem *item)
 {
-    NinoWindow *w = window;
+    (void) window;
+    const nino_node_def *def = nino_node_find(item->key, NULL);
+    return def ? g_strdup_printf("%s\n%s", def->key, def->help ? def->help : "") : NULL;
+}
+
+// Where no workflow is open, a new one takes it.
+void nino_window_add_item(NinoWindow *w, const char *key)
+{
+    nino_window_show_perspective(w, "compose");
     if (!nino_window_tab(w))
         gtk_widget_activate_action(GTK_WIDGET(w), "win.new", NULL);
     NinoTab *tab = nino_window_tab(w);
     if (tab)
         nino_canvas_add_item(nino_tab_canvas(tab), key);
 }
+
+static void on_shelf_item(gpointer window, const char *key) { nino_window_add_item(window, key); }
 
 // ---- workflows ----------------------------------------------------------------------------------
 
@@ -99,6 +110,7 @@ static void shelf_files(GPtrArray *items, char **paths, const char *group)
                                   .detail = g_strdup(group),
                                   .key = g_strdup(*p),
                                   .terms = g_path_get_dirname(*p),
+                                  .picture = nino_recent_picture(*p),
                                   .rank = (int) items->len };
         g_ptr_array_add(items, item);
     }
@@ -108,7 +120,7 @@ static GPtrArray *shelf_workflows(gpointer window)
 {
     (void) window;
     GPtrArray *items = g_ptr_array_new_with_free_func(nino_search_item_free);
-    g_auto(GStrv) recent = nino_state_list("recent");
+    g_auto(GStrv) recent = nino_recent_list();
     g_auto(GStrv) examples = nino_welcome_examples();
     shelf_files(items, recent, _("Recent"));
     shelf_files(items, examples, _("Examples"));
@@ -126,6 +138,7 @@ GtkWidget *nino_window_new_shelf(NinoWindow *w, const char *name)
                                          .empty = N_("No node has this in its name"),
                                          .items = shelf_nodes,
                                          .is_dragged = TRUE,
+                                         .about = about_node,
                                          .chosen = on_shelf_item };
     static const NinoShelfType models = { .search = N_("Search for a model to add"),
                                           .empty = N_("No such files in the model folders"),
@@ -137,7 +150,6 @@ GtkWidget *nino_window_new_shelf(NinoWindow *w, const char *name)
     static const NinoShelfType flows = { .search = N_("Search for a workflow to open"),
                                          .empty = N_("No such workflow"),
                                          .items = shelf_workflows,
-                                         .picture = nino_welcome_picture,
                                          .chosen = on_shelf_workflow };
     return nino_shelf_new(g_str_equal(name, "nodes")    ? &nodes
                           : g_str_equal(name, "models") ? &models

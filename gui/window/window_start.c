@@ -5,6 +5,7 @@
 #include "base/chosen.h"
 #include "node/editors.h"
 #include "settings/prefs.h"
+#include "window/computer_window.h"
 
 void nino_window_set_folders(NinoWindow *w, const char *models, const char *input)
 {
@@ -65,7 +66,7 @@ static void use_comfyui(NinoWindow *w, const char *folder)
     text = g_strdup_printf(
         ngettext("%u model of %s is used from now on", "%u models of %s are used from now on", n),
         n, models);
-    nino_bar_show(w->bar, "comfyui", NINO_BAR_INFO, text, NULL);
+    nino_bar_show(w->bar, "comfyui", NINO_BAR_NEWS, text, NULL);
 }
 
 static void on_comfyui(GtkNativeDialog *dialog, int response, gpointer user)
@@ -93,11 +94,25 @@ static void action_comfyui_at(GSimpleAction *a, GVariant *parameter, gpointer us
     use_comfyui(user, g_variant_get_string(parameter, NULL));
 }
 
+static void action_computer(GSimpleAction *a, GVariant *parameter, gpointer user)
+{
+    NinoWindow *w = user;
+    (void) a, (void) parameter;
+    if (!w->computer) {
+        w->computer = nino_computer_window_new(GTK_WINDOW(w), w->engine, w->options.device);
+        g_object_add_weak_pointer(G_OBJECT(w->computer), (gpointer *) &w->computer);
+        g_signal_connect_object(w, "destroy", G_CALLBACK(gtk_window_destroy), w->computer,
+                                G_CONNECT_SWAPPED);
+    }
+    gtk_window_present(GTK_WINDOW(w->computer));
+}
+
 void nino_window_start_init(NinoWindow *w)
 {
     static const GActionEntry actions[] = {
         { .name = "comfyui", .activate = action_comfyui },
         { .name = "comfyui-at", .activate = action_comfyui_at, .parameter_type = "s" },
+        { .name = "computer", .activate = action_computer },
     };
     g_action_map_add_action_entries(G_ACTION_MAP(w), actions, G_N_ELEMENTS(actions), w);
 }

@@ -3,12 +3,11 @@
 
 #include <string.h>
 
+#include "window/recent.h"
 #include "workflow/autosave.h"
 #include "settings/prefs.h"
 #include "base/i18n.h"
 #include "base/tokens.h"
-
-#define MAX_RECENT 12
 
 NinoTab *nino_window_tab(NinoWindow *w)
 {
@@ -55,7 +54,10 @@ static void show_tab_title(NinoTab *tab)
 void nino_window_tabs_update(NinoWindow *w)
 {
     NinoTab *tab = nino_window_tab(w);
-    gtk_stack_set_visible_child_name(w->center, tab ? "tabs" : "empty");
+    const char *page = tab ? "tabs" : "empty";
+    if (!tab && g_strcmp0(gtk_stack_get_visible_child_name(w->center), page) != 0)
+        nino_window_show_recent(w); // with what they have made meanwhile
+    gtk_stack_set_visible_child_name(w->center, page);
     g_autofree char *title =
         tab ? g_strdup_printf("%s%s – Ninodes Studio", nino_tab_is_changed(tab) ? "• " : "",
                               nino_tab_title(tab))
@@ -195,7 +197,7 @@ void nino_window_on_switch(GObject *tabs, GParamSpec *pspec, gpointer user)
 
 void nino_window_show_recent(NinoWindow *w)
 {
-    g_auto(GStrv) list = nino_state_list("recent");
+    g_auto(GStrv) list = nino_recent_list();
     g_autoptr(GMenu) menu = g_menu_new();
     for (int i = 0; list[i]; i++) {
         g_autofree char *name = g_path_get_basename(list[i]);
@@ -212,20 +214,14 @@ void nino_window_show_recent(NinoWindow *w)
     gtk_widget_set_sensitive(GTK_WIDGET(w->recent_button), list[0] != NULL);
 }
 
-static void put_recent(NinoWindow *w, const char *path, gboolean first)
+void nino_window_add_recent(NinoWindow *w, const char *path)
 {
-    g_auto(GStrv) old = nino_state_list("recent");
-    g_autoptr(GPtrArray) list = g_ptr_array_new();
-    if (first)
-        g_ptr_array_add(list, (gpointer) path);
-    for (int i = 0; old[i] && list->len < MAX_RECENT; i++)
-        if (strcmp(old[i], path) != 0)
-            g_ptr_array_add(list, old[i]);
-    g_ptr_array_add(list, NULL);
-    nino_state_set_list("recent", (const char *const *) list->pdata);
+    nino_recent_add(path);
     nino_window_show_recent(w);
 }
 
-void nino_window_add_recent(NinoWindow *w, const char *path) { put_recent(w, path, TRUE); }
-
-void nino_window_forget_recent(NinoWindow *w, const char *path) { put_recent(w, path, FALSE); }
+void nino_window_forget_recent(NinoWindow *w, const char *path)
+{
+    nino_recent_forget(path);
+    nino_window_show_recent(w);
+}

@@ -7,7 +7,7 @@
 #include "base/i18n.h"
 #include "base/tokens.h"
 #include "canvas/canvas.h"
-#include "canvas/search.h"
+#include "viewer/frames.h"
 
 enum { PICTURE = 40 };
 
@@ -114,14 +114,15 @@ static char *tip_of(const Shelf *s, const NinoSearchItem *item)
     return g_strdup_printf("%s\n%s\n%s", item->title, def->key, def->help ? def->help : "");
 }
 
-static GtkWidget *with_picture(const Shelf *s, const NinoSearchItem *item, GtkWidget *title)
+static GtkWidget *with_picture(const NinoSearchItem *item, GtkWidget *title)
 {
-    g_autofree char *path = s->type->picture ? s->type->picture(item->key) : NULL;
-    if (!path)
+    if (!item->picture)
         return title;
-    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0),
-              *image = gtk_image_new_from_file(path);
-    gtk_image_set_pixel_size(GTK_IMAGE(image), PICTURE);
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0), *image = gtk_picture_new();
+    gtk_widget_set_size_request(image, PICTURE, PICTURE);
+    nino_frames_fill(GTK_PICTURE(image), item->picture, 2 * PICTURE); // sharp in scale 2, too
+    gtk_accessible_update_property(GTK_ACCESSIBLE(image), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   _("Picture of what it makes"), -1);
     gtk_widget_set_margin_start(image, NINO_SPACE_M);
     gtk_widget_add_css_class(box, "thumbnail");
     gtk_box_append(GTK_BOX(box), image);
@@ -137,7 +138,7 @@ static GtkWidget *shelf_new_row(const Shelf *s, NinoSearchItem *item)
     gtk_label_set_ellipsize(GTK_LABEL(title), PANGO_ELLIPSIZE_MIDDLE);
     gtk_widget_set_margin_start(title, NINO_SPACE_M);
     gtk_widget_set_tooltip_text(row, tip);
-    gtk_list_box_row_set_child(GTK_LIST_BOX_ROW(row), with_picture(s, item, title));
+    gtk_list_box_row_set_child(GTK_LIST_BOX_ROW(row), with_picture(item, title));
     gtk_accessible_update_property(GTK_ACCESSIBLE(row), GTK_ACCESSIBLE_PROPERTY_LABEL, item->title,
                                    GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, tip, -1);
     g_object_set_data(G_OBJECT(row), "item", item);
@@ -149,7 +150,7 @@ static gboolean is_list_same(const GPtrArray *a, const GPtrArray *b)
     gboolean same = a && a->len == b->len;
     for (guint i = 0; same && i < a->len; i++) {
         const NinoSearchItem *x = g_ptr_array_index(a, i), *y = g_ptr_array_index(b, i);
-        same = !g_strcmp0(x->key, y->key);
+        same = !g_strcmp0(x->key, y->key) && !g_strcmp0(x->picture, y->picture);
     }
     return same;
 }
@@ -188,7 +189,7 @@ static void on_shelf_selected(Shelf *s)
 {
     GtkListBoxRow *row = gtk_list_box_get_selected_row(GTK_LIST_BOX(s->list));
     const NinoSearchItem *item = row ? item_of(row) : NULL;
-    g_autofree char *text = item ? s->type->about(s->user, group_of(s, item), item->title) : NULL;
+    g_autofree char *text = item ? s->type->about(s->user, item) : NULL;
     gtk_label_set_text(GTK_LABEL(s->about), text ? text : "");
     gtk_widget_set_visible(s->about, text != NULL);
 }

@@ -1,7 +1,7 @@
 // A drawer with a list of things to take: searched by typing, grouped while nothing is typed, taken by
 // Enter, a double click, or dragging.
 #pragma once
-#include <gtk/gtk.h>
+#include "canvas/search.h"
 
 typedef struct NinoShelfType {
     const char *search, *empty; // what the search asks for; what is said where there is nothing
@@ -10,9 +10,8 @@ typedef struct NinoShelfType {
     gboolean is_by_terms; // groups are the terms, not the details
     gboolean is_dragged;  // keys are items of a canvas
     void (*chosen)(gpointer user, const char *key);
-    char *(*picture)(const char *key); // the path of a small one of it; NULL: there are none
     // What is to be known of the row that is selected, shown below the list; NULL: nothing.
-    char *(*about)(gpointer user, const char *group, const char *title);
+    char *(*about)(gpointer user, const NinoSearchItem *item);
 } NinoShelfType;
 
 // type: static.

@@ -109,7 +109,7 @@ static void mark_profile(NinoTab *tab, const nino_run_profile *p)
 {
     for (size_t i = 0; i < p->n_nodes; i++)
         nino_tab_mark_end(tab, p->nodes[i].node, p->nodes[i].seconds, p->nodes[i].memory_delta,
-                          TRUE, p->nodes[i].is_cached);
+                          p->nodes[i].is_cached ? NINO_NODE_CACHED : NINO_NODE_DONE);
 }
 
 gboolean nino_tab_open(NinoTab *tab, const char *path, GError **error)
@@ -137,6 +137,21 @@ gboolean nino_tab_restore(NinoTab *tab, const char *json, gsize len, const char 
         return tab_fail(error, &err);
     tab->is_recovered = TRUE; // not in its file yet, whatever the document thinks
     tab_take(tab, doc, path);
+    return TRUE;
+}
+
+gboolean nino_tab_open_text(NinoTab *tab, const char *json, gsize len, const char *title,
+                            GError **error)
+{
+    nino_error err = { 0 };
+    nino_document *doc = nino_document_load(json, len, title, &err);
+    if (!doc)
+        return tab_fail(error, &err);
+    tab->is_recovered = FALSE;
+    tab_take(tab, doc, NULL);
+    g_free(tab->title);
+    tab->title = g_strdup(title);
+    g_signal_emit(tab, signals[CHANGED], 0);
     return TRUE;
 }
 
@@ -320,19 +335,34 @@ void nino_tab_mark_begin(NinoTab *tab, const char *scope_name)
 
 void nino_tab_mark_progress(NinoTab *tab, const char *scope_name, double fraction)
 {
+    g_autofree char *id = tab_id_of(scope_name);
+    const NinoNodeMark *had = g_hash_table_lookup(tab->marks, id);
+    const gboolean is_paused =
+        had && had->state == NINO_NODE_PAUSED; // steps of before are told late
     tab_mark(tab, scope_name,
-             &(NinoNodeMark){ .state = NINO_NODE_RUNNING, .progress = fraction, .seconds = -1 });
+             &(NinoNodeMark){ .state = is_paused ? NINO_NODE_PAUSED : NINO_NODE_RUNNING,
+                              .progress = fraction,
+                              .seconds = -1 });
+}
+
+// What runs waits where it is, or goes on; of all else nothing changes.
+void nino_tab_mark_paused(NinoTab *tab, const char *scope_name, gboolean is_paused)
+{
+    g_autofree char *id = tab_id_of(scope_name);
+    const NinoNodeMark *had = g_hash_table_lookup(tab->marks, id);
+    NinoNodeMark m = had ? *had : (NinoNodeMark){ 0 };
+    if (m.state != (is_paused ? NINO_NODE_RUNNING : NINO_NODE_PAUSED))
+        return;
+    m.state = is_paused ? NINO_NODE_PAUSED : NINO_NODE_RUNNING;
+    tab_mark(tab, scope_name, &m);
 }
 
 void nino_tab_mark_end(NinoTab *tab, const char *scope_name, double seconds, gint64 mem_delta,
-                       gboolean ok, gboolean cached)
+                       NinoNodeState state)
 {
-    const NinoNodeMark m = { .state = !ok      ? NINO_NODE_FAILED
-                                      : cached ? NINO_NODE_CACHED
-                                               : NINO_NODE_DONE,
-                             .progress = -1,
-                             .seconds = seconds,
-                             .bytes = mem_delta };
+    const NinoNodeMark m = {
+        .state = state, .progress = -1, .seconds = seconds, .bytes = mem_delta
+    };
     tab_mark(tab, scope_name, &m);
 }
 

@@ -17,6 +17,9 @@ const char *nino_tab_title(NinoTab *tab);  // file name, or "Untitled"
 const char *nino_tab_path(NinoTab *tab);   // NULL: not saved yet, or it came from a picture
 const char *nino_tab_source(NinoTab *tab); // the file it came from, whatever it is; NULL: new
 const char *nino_tab_uid(NinoTab *tab);    // differs between all tabs of all sessions
+// A workflow without a file, called so.
+gboolean nino_tab_open_text(NinoTab *tab, const char *json, gsize len, const char *title,
+                            GError **error);
 gboolean nino_tab_is_changed(NinoTab *tab);
 gboolean nino_tab_is_empty(NinoTab *tab); // new and untouched: the next file may take its place
 
@@ -44,8 +47,9 @@ void nino_tab_mark_reset(NinoTab *tab, gboolean queued); // queued: all nodes wa
 void nino_tab_mark_over(NinoTab *tab);                   // the run has ended
 void nino_tab_mark_begin(NinoTab *tab, const char *scope_name);
 void nino_tab_mark_progress(NinoTab *tab, const char *scope_name, double fraction);
+void nino_tab_mark_paused(NinoTab *tab, const char *scope_name, gboolean is_paused);
 void nino_tab_mark_end(NinoTab *tab, const char *scope_name, double seconds, gint64 mem_delta,
-                       gboolean ok, gboolean cached);
+                       NinoNodeState state);
 void nino_tab_mark_error(NinoTab *tab, const char *id, const char *text);
 void nino_tab_show_node(NinoTab *tab, const char *id); // scrolls to it and selects it
 NinoCanvas *nino_tab_canvas(NinoTab *tab);

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Runs a test script inside its own X server, or with NINO_GUI_WAYLAND=1 a Wayland compositor without a screen, and its own session
 # bus, with nothing of the user's settings.
+# NINO_GUI_SCREEN=WIDTHxHEIGHT: of the X server's screen; no window is larger.
 # usage: display.sh SCRIPT [ARG...]    exit 77 when a needed program is missing; any GTK/GLib warning fails the test
 set -eu
 if [ -n "${NINO_GUI_WAYLAND:-}" ]; then needed=weston; else needed="Xvfb xvfb-run import"; fi
@@ -32,7 +33,7 @@ if [ -n "${NINO_GUI_WAYLAND:-}" ]; then
     wait $compositor || true
 else
     # Without -noreset the server restarts when its last client leaves, and the next one may find no display.
-    xvfb-run -a -n $((99 + 40 * ${NINODES_TEST_SLOT:-0})) -s "-screen 0 1400x900x24 -noreset -nolisten tcp" dbus-run-session -- "$@" || rc=$?
+    xvfb-run -a -n $((99 + 40 * ${NINODES_TEST_SLOT:-0})) -s "-screen 0 ${NINO_GUI_SCREEN:-1400x900}x24 -noreset -nolisten tcp" dbus-run-session -- "$@" || rc=$?
 fi
 if grep -hE '(Gtk|Gsk|Gdk|GLib[A-Za-z-]*)-(CRITICAL|WARNING)' "$SHOTS"/*.log; then
     echo "the app printed warnings"

@@ -12,7 +12,7 @@ while read -r f; do truncate -s 3000 "$f"; done <"$work/list"
 rm -r "$work/out"
 
 start "${options[@]}" "$root/data/tiny/decode.json"
-ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || { echo "skip: no accessibility bus"; quit; exit 77; }
+need_bus
 wait_state ready 20
 win_do run
 at label "*The worker was killed by signal 7*crashed (bus error)*$work/cache/pocl is now $work/cache/pocl.aside-1*" wait ||

@@ -8,7 +8,7 @@ mkdir -p "$XDG_CONFIG_HOME/ninodes"
 printf '# mine\n[memory]\nchunk_size = 2\n' >"$own"
 export NINODES_MEMORY_FRACTION=0.5
 start
-ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || { echo "skip: no accessibility bus"; quit; exit 77; }
+need_bus
 app_do preferences
 where=$(at label Engine point) || die "no page for the engine"
 read -r x y <<<"$where" # without a window manager it stands in the corner

@@ -18,7 +18,7 @@ must_agree() {
 start "${tiny[@]}" --output "$work/out" "$work/run.json"
 win_do view kernels
 must_agree run "$work/lines"
-if ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null; then
+if has_bus; then
     at '*button' 'By shape' click || die "the table has no shapes"
     must_agree run shapes
     at '*button' 'By work size' click || die "the table has no work sizes"

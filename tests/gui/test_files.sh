@@ -1,8 +1,7 @@
 #!/bin/bash
 # Files come and go: dropped on the window with the pointer, listed as recent, written with the workflow inside or without it.
 . "$(dirname "$0")/lib.sh"
-[ -x "$B/tests/gui/program/atclick" ] || { echo "skip: tests/gui/program/atclick was not built"; exit 77; }
-command -v xdotool >/dev/null || { echo "skip: xdotool is not installed"; exit 77; }
+need_people
 
 # One run makes a file of each kind that carries its workflow.
 cat >"$work/all.json" <<'END'
@@ -26,7 +25,7 @@ made() { find "$work/made" -name "$1*" | head -1; }
 
 trap '' XFSZ # a limit for files is to end no app below
 start --models "$root/data/tiny/models" --input "$root/data/tiny/input" --output "$work/out"
-ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || { echo "skip: no accessibility bus"; quit; exit 77; }
+need_bus
 
 shows() { at tab "$(basename "$1")*" wait; }
 holds_all() { # the graph in front is the one of that run

@@ -1,12 +1,11 @@
 #!/bin/bash
 # A result tells how it was made and opens its workflow with what each node took; lists of workflows and models by key.
 . "$(dirname "$0")/lib.sh"
-[ -x "$B/tests/gui/program/atclick" ] || { echo "skip: tests/gui/program/atclick was not built"; exit 77; }
-command -v xdotool >/dev/null || { echo "skip: xdotool is not installed"; exit 77; }
+need_people
 vae=$(basename "$(ls "$root"/data/tiny/models/vae/*.safetensors | head -1)")
 cp "$root/data/tiny/decode.json" "$work/flow.json"
 start --models "$root/data/tiny/models" --input "$root/data/tiny/input" --output "$work/out" "$work/flow.json"
-ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || { echo "skip: no accessibility bus"; quit; exit 77; }
+need_bus
 wait_state ready 30
 # Keys of the canvas work as soon as a workflow is open, without a click.
 xdotool mousemove 700 450 key m

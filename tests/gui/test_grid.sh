@@ -5,7 +5,7 @@
 sed 's/"width": 128/"width": 64/; s/"height": 128/"height": 64/; s/"steps": 10/"steps": 1/' \
     "$root/data/workflows/text_to_image.api.json" >"$work/small.json"
 start --models "$root/data/demo/models" --device ref --output "$work/out" "$work/small.json"
-ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || { echo "skip: no accessibility bus"; quit; exit 77; }
+need_bus
 wait_state ready 60
 files() { [ "$(find "$work/out" -name "$1" 2>/dev/null | wc -l)" = "$2" ]; }
 

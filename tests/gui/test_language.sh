@@ -31,7 +31,7 @@ rm "$XDG_CONFIG_HOME/ninodes/studio.ini"
 # The window: templates, the command table, and figures that stay as files have them.
 export LANGUAGE=de
 start "$root/data/tiny/decode.json" --models "$root/data/tiny/models" --input "$root/data/tiny/input" --output "$work/out"
-ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || { echo "skip: no accessibility bus"; quit; exit 77; }
+need_bus
 at '*button' 'Ausführen' wait || die "the button of the header bar is not German"
 at '*button' 'Warteschlange*' wait || die "the panel is not German"
 win_do perspective profile; at tab 'Speicherpool' wait || die "the live view is not German"

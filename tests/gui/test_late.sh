@@ -25,7 +25,7 @@ late() {
     kill -CONT $app_pid
 }
 start --models "$root/data/tiny/models" --input "$work/in" --output "$work/out" "$work/goes.json"
-ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || { echo "skip: no accessibility bus"; quit; exit 77; }
+need_bus
 wait_state ready 30
 win_do run; wait_state done 180 # kernels may be compiled for it
 worker=$(pgrep -P $app_pid -x ninodes)

@@ -7,7 +7,7 @@ export NINODES_CACHE_DIR=$work/cache # no figures are kept there
 figures() { cat "$work/cache/ceilings/"*.json 2>/dev/null; }
 measurer() { pgrep -P "$app_pid" -f 'devices --measure'; }
 start
-ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || { echo "skip: no accessibility bus"; quit; exit 77; }
+need_bus
 app_do preferences
 at label 'Not measured yet*' wait || die "figures of nobody"
 at '*button' 'Measure this device' click || die "there is no button to measure"

@@ -10,7 +10,7 @@ files() { ls "$work/out" 2>/dev/null | grep -c '^sampled'; }
 has_files() { [ "$(files)" -ge "$1" ]; }
 jobs() { "$B/ninodes" jobs ls --json 2>/dev/null | grep -o '"state": *"[a-z]*"' | sort | uniq -c | tr -s ' \n' ' '; }
 says=
-[ ! -x "$B/tests/gui/program/atclick" ] || ! ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || says=yes
+! has_bus || says=yes
 said() { [ -z "$says" ] || at '*' "$1" wait || die "the message is not: $1"; }
 quiet() { # nothing is queued or runs, and no file comes
     until_ok 30 eval '! jobs | grep -q "running\|waiting"' || die "it runs on: $(jobs)"

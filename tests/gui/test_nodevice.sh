@@ -6,7 +6,7 @@
 export OCL_ICD_VENDORS=$work
 options=(--models "$root/data/tiny/models" --input "$root/data/tiny/input" --output "$work/out")
 start "${options[@]}" "$root/data/tiny/decode.json"
-ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || { echo "skip: no accessibility bus"; quit; exit 77; }
+need_bus
 wait_state ready 20
 win_do run # which starts the worker
 at label '*The worker ended: no OpenCL device can be used: no driver*to do: install a driver*--device ref*' wait ||

@@ -23,7 +23,7 @@ until_ok 10 grep -q '"size.by": *0.5' "$work/api.json" || die "the values have n
 win_do run
 wait_state done 60 # the worker knows the class, too
 [ -f "$work/out/x_00001_.latent" ] || die "no file"
-if [ -x "$B/tests/gui/program/atclick" ] && ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null; then
+if has_bus; then
     app_do preferences
     at '*' 'Choose: Classes of your ComfyUI' wait || die "no row in the preferences"
     shot preferences
@@ -33,7 +33,7 @@ quit
 set_info "$work/own.json"
 start --device ref --output "$work/out" "$work/own.json"
 wait_state invalid 30
-if [ -x "$B/tests/gui/program/atclick" ] && ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null; then
+if has_bus; then
     at '*' 'Classes of your ComfyUI*not what a ComfyUI server answers*' wait || die "the file is wrong, and nobody says so"
 fi
 shot wrong

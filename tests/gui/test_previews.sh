@@ -6,7 +6,7 @@ mkdir -p "$XDG_CONFIG_HOME/ninodes"
 printf '[preferences]\npreview=none\npreview-every=1\npreview-percent=100\n' >"$XDG_CONFIG_HOME/ninodes/studio.ini"
 sample_workflow 64 12
 start --models "$root/data/demo/models" --device ref --output "$work/out" "$work/sample.json"
-ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || { echo "skip: no accessibility bus"; quit; exit 77; }
+need_bus
 wait_state ready 60
 win_do panel result
 

@@ -6,7 +6,7 @@ cp -r "$root/data/tiny/models" "$work/models"
 vae=$(cd "$work/models/vae" && ls ./*.safetensors | head -1)
 mv "$work/models/vae/$vae" "$work/kept"
 start --models "$work/models" --input "$root/data/tiny/input" --output "$work/out" "$root/data/tiny/decode.json"
-ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || { echo "skip: no accessibility bus"; quit; exit 77; }
+need_bus
 
 # A model that is not there.
 wait_state invalid 30

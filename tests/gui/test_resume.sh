@@ -4,7 +4,7 @@
 [ -x "$B/tests/gui/program/atclick" ] || { echo "skip: tests/gui/program/atclick was not built"; exit 77; }
 sample_workflow 128 16
 start --models "$root/data/demo/models" --device ref --output "$work/out" "$work/sample.json"
-ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || { echo "skip: no accessibility bus"; quit; exit 77; }
+need_bus
 wait_state ready 60
 win_do panel log
 has_steps() { [ "$(cat "$HOME"/.local/state/ninodes/studio/worker/steps/*.steps 2>/dev/null | wc -c)" -gt 50000 ]; } # three

@@ -12,7 +12,7 @@ for i in 1 2; do
 done
 command -v xdotool >/dev/null || { echo "part skipped: xdotool is not installed"; exit 0; }
 start
-ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || { echo "skip: no accessibility bus"; quit; exit 77; }
+need_bus
 win_do perspective profile
 
 

@@ -2,8 +2,8 @@
 //
 // One connection does it all: nino_attach_open() connects, nino_attach_read() takes in events,
 // replies and snapshots of the queue; the functions here send requests and hand out what came.
-// Nothing here blocks but nino_control_call(). A `ninodes run` answers PING, PAUSE, RESUME, CANCEL
-// and TRIM; a worker answers all. Only processes of the same user get an answer at all.
+// Nothing here blocks but nino_control_call(). A `ninodes run` answers PING, PAUSE, RESUME, CANCEL,
+// WORKFLOW and TRIM; a worker answers all. Only processes of the same user get an answer at all.
 //
 // Threads: as a nino_attach, one thread at a time.
 #pragma once

@@ -1,8 +1,7 @@
 #!/bin/bash
 # Before a run: how many nodes would run, which, and what was changed since the last one; the run then does just that.
 . "$(dirname "$0")/../lib.sh"
-[ -x "$B/tests/gui/program/atclick" ] || { echo "skip: tests/gui/program/atclick was not built"; exit 77; }
-command -v xdotool >/dev/null || { echo "skip: xdotool is not installed"; exit 77; }
+need_people
 mkdir -p "$work/in"
 cp "$root/data/demo/input/square.png" "$work/in/"
 cat >"$work/flow.json" <<'END'
@@ -12,7 +11,7 @@ cat >"$work/flow.json" <<'END'
  "4": {"class_type": "SaveImage", "inputs": {"images": ["3", 0], "filename_prefix": "small"}}}
 END
 start --models "$root/data/tiny/models" --input "$work/in" --output "$work/out" "$work/flow.json"
-ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || { echo "skip: no accessibility bus"; quit; exit 77; }
+need_bus
 wait_state ready 30
 at button 'Run*' click
 wait_state done 60

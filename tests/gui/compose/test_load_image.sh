@@ -1,8 +1,7 @@
 #!/bin/bash
 # What a node loads: dropped on it, dropped beside it, pasted, chosen, taken from the results; copied in where it is not there yet.
 . "$(dirname "$0")/../lib.sh"
-[ -x "$B/tests/gui/program/atclick" ] || { echo "skip: tests/gui/program/atclick was not built"; exit 77; }
-command -v xdotool >/dev/null || { echo "skip: xdotool is not installed"; exit 77; }
+need_people
 mkdir -p "$work/in" "$work/elsewhere" "$work/more" "$work/models/vae"
 python3 - "$work" <<'END'
 import struct, sys, zlib
@@ -26,7 +25,7 @@ cat >"$work/flow.json" <<'END'
 END
 trap '' XFSZ # a limit for files is to end no app below
 start --models "$work/models" --input "$work/in" --output "$work/out" "$work/flow.json"
-ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || { echo "skip: no accessibility bus"; quit; exit 77; }
+need_bus
 wait_state ready 30
 loads() { # NODE FILE: that is what the node loads
     rm -f "$work/now.json"; win_do export-api-to "$work/now.json"

@@ -1,8 +1,7 @@
 #!/bin/bash
 # A mask is painted by pointer and by keys, saved as ComfyUI reads it, and only what it covers is made anew by a run.
 . "$(dirname "$0")/../lib.sh"
-[ -x "$B/tests/gui/program/atclick" ] || { echo "skip: tests/gui/program/atclick was not built"; exit 77; }
-command -v xdotool >/dev/null || { echo "skip: xdotool is not installed"; exit 77; }
+need_people
 command -v convert >/dev/null || { echo "skip: convert is not installed"; exit 77; }
 mkdir -p "$work/in"
 cp "$root/data/demo/input/square.png" "$work/in/"
@@ -20,7 +19,7 @@ cat >"$work/inpaint.json" <<'END'
  "9": {"class_type": "SaveImage", "inputs": {"images": ["8", 0], "filename_prefix": "inpainted"}}}
 END
 start --models "$root/data/demo/models" --input "$work/in" --output "$work/out" "$work/inpaint.json"
-ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || { echo "skip: no accessibility bus"; quit; exit 77; }
+need_bus
 wait_state ready 60
 
 at '*' 'Load Image, node 3*' wait || die "the node is not there"

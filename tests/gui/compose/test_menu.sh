@@ -27,6 +27,14 @@ keys Tab Tab Return
 closed() { ! ATCLICK_SECONDS=0 item 'New workflow' point; }
 until_ok 10 closed || die "Enter does not take an item"
 keys Escape
+# beside the button that runs: the other ways
+press '*button' 'Other ways to run'
+for what in 'Run next*' 'Run again*' 'Measure again*' 'Grid of runs…' 'What does it need?'; do
+    item "$what" || die "the menu of runs has no “$what”"
+done
+shot run_menu
+keys Escape
+item 'Grid of runs…' gone || die "Escape leaves the menu of runs"
 # the palette's key again closes what it opened; once more and it is there, one of it
 palette() { at 'search box' 'Find anything' "$1"; }
 for _ in 1 2; do

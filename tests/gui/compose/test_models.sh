@@ -1,11 +1,10 @@
 #!/bin/bash
 # The drawer of models says what a file is: family, size, types of numbers, and whether it fits into what the device gave.
 . "$(dirname "$0")/../lib.sh"
-[ -x "$B/tests/gui/program/atclick" ] || { echo "skip: tests/gui/program/atclick was not built"; exit 77; }
-command -v xdotool >/dev/null || { echo "skip: xdotool is not installed"; exit 77; }
+need_people
 cp "$root/data/tiny/decode.json" "$work/flow.json"
 start --models "$root/data/tiny/models" --input "$root/data/tiny/input" --output "$work/out" "$work/flow.json"
-ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || { echo "skip: no accessibility bus"; quit; exit 77; }
+need_bus
 wait_state ready 30
 win_do drawer models
 vae=$(basename "$(ls "$root"/data/tiny/models/vae/*.safetensors | head -1)")

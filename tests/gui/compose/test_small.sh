@@ -1,8 +1,7 @@
 #!/bin/bash
 # Small things that are met every day: notes, Escape, nodes added by key, formats of exports, the log, a start while the app ends.
 . "$(dirname "$0")/../lib.sh"
-[ -x "$B/tests/gui/program/atclick" ] || { echo "skip: tests/gui/program/atclick was not built"; exit 77; }
-command -v xdotool >/dev/null || { echo "skip: xdotool is not installed"; exit 77; }
+need_people
 [ -n "${NINODES_TEST_LONG:-}" ] || { echo "skip: fifteen seconds of small things; the long check has them"; exit 77; }
 cat >"$work/flow.json" <<'END'
 {"nodes": [{"id": 1, "type": "MarkdownNote", "pos": [0, 0], "size": [420, 220], "inputs": [], "outputs": [],
@@ -15,7 +14,7 @@ cat >"$work/flow.json" <<'END'
   "links": [{"id": 1, "origin_id": 2, "origin_slot": 0, "target_id": -20, "target_slot": 0, "type": "LATENT"}]}]}}
 END
 start --models "$root/data/tiny/models" --input "$root/data/tiny/input" --output "$work/out" "$work/flow.json"
-ATCLICK_SECONDS=5 at window '*' wait 2>/dev/null || { echo "skip: no accessibility bus"; quit; exit 77; }
+need_bus
 
 # A note is read as Markdown, and written as text.
 at label $'Read me\nUse bold colours, see the site.\n * first\n * second\n<b>raw</b>' wait || die "the note is not read as Markdown"
@@ -57,8 +56,9 @@ END
 cp "$root/data/tiny/decode.json" "$work/decode.json"
 win_do open-path "$work/decode.json"; wait_state ready 30; win_do run; wait_state done 120
 win_do reload
-at '*' 'Log of the worker' get >"$work/log.txt" 2>/dev/null || true
-win_do panel log; sleep 0.3
+win_do panel log
+log_told() { ATCLICK_SECONDS=0 at '*' 'Log of the worker' get | grep -Eq '[0-2][0-9]:[0-5][0-9]:[0-5][0-9]  (info|warning|error|debug)  '; }
+until_ok 10 log_told || die "the log has no time and level: $(at '*' 'Log of the worker' get)"
 shot log
 win_do perspective profile
 win_do export-trace

@@ -149,6 +149,9 @@ static void test_search(void)
     CHECK(nino_search_score(&item, "ksam") > nino_search_score(&item, "adv"));
     CHECK(nino_search_score(&item, "adv samp") && !nino_search_score(&item, "vae"));
     CHECK(nino_search_score(&item, "ksadv")); // letters in order
+    NinoSearchItem file = { .title = (char *) "text_to_image.json" },
+                   turned = { .title = (char *) "Image to Text" };
+    CHECK(nino_search_score(&file, "text to image") > nino_search_score(&turned, "text to image"));
     GPtrArray *all = nino_search_nodes(NULL, FALSE), *some = nino_search_nodes("VAE", TRUE);
     gboolean has_decode = FALSE, has_sampler = FALSE;
     for (guint i = 0; i < some->len; i++) {

@@ -2,6 +2,8 @@
 // subgraph. tests/gui/test_canvas_input.sh starts it.
 #include "tests/gui/program/canvas_input.h"
 
+#include "canvas/canvas_priv.h"
+
 #include <math.h>
 
 static void test_pointer(void)
@@ -102,6 +104,35 @@ static void test_spots_by_pointer(void)
     while (nino_document_undo_name(doc))
         act("canvas.undo");
     CHECK(!nino_document_is_changed(doc));
+}
+
+// Where not all is in view the minimap shows it, and a press in it brings its place into the middle.
+static void test_minimap(void)
+{
+    graphene_rect_t box, bounds;
+    double scale, ox, oy;
+    int sx, sy;
+    open_text(flow);
+    nino_canvas_fit(canvas);
+    settle();
+    CHECK(!nino_canvas_minimap_box(canvas, &box, &scale, &bounds)); // all is in view
+    nino_canvas_set_zoom(canvas, 1.5);
+    settle();
+    CHECK(nino_canvas_minimap_box(canvas, &box, &scale, &bounds));
+    const graphene_point_t to = nino_node_view_middle(NINO_NODE_VIEW(view_of("5")));
+    on_screen(box.origin.x + (to.x - bounds.origin.x) * scale,
+              box.origin.y + (to.y - bounds.origin.y) * scale, &sx, &sy);
+    CHECK(xdo("mousemove %d %d click 1", sx, sy));
+    nino_canvas_get_offset(canvas, &ox, &oy);
+    const double z = nino_canvas_get_zoom(canvas),
+                 reach = 1.5 / scale; // a pixel there is many here
+    CHECK(fabs(ox + gtk_widget_get_width(GTK_WIDGET(canvas)) / 2.0 / z - to.x) < reach);
+    CHECK(fabs(oy + gtk_widget_get_height(GTK_WIDGET(canvas)) / 2.0 / z - to.y) < reach);
+    gtk_widget_grab_focus(GTK_WIDGET(canvas));
+    CHECK(xdo("key alt+m"));
+    CHECK(!nino_canvas_minimap_box(canvas, &box, &scale, &bounds));
+    CHECK(xdo("key alt+m"));
+    CHECK(nino_canvas_minimap_box(canvas, &box, &scale, &bounds));
 }
 
 // A link dropped on the open side of an end makes a port.
@@ -264,6 +295,7 @@ int main(void)
         return test_skip("xdotool is missing");
     test_pointer();
     test_spots_by_pointer();
+    test_minimap();
     test_boundary();
     test_keyboard();
     test_group_by_keyboard();

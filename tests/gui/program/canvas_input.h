@@ -13,6 +13,24 @@ static inline void shot_display(const char *name)
         g_spawn_command_line_sync(line, NULL, NULL, NULL, NULL);
 }
 
+static inline void count_frame(int *n) { ++*n; }
+
+// What was done with pointer and keys has come to the widgets: the server has sent it (a round trip), and two frames have
+// handed it out, since motions wait for the next one.
+static inline void settle(void)
+{
+    GdkFrameClock *clock = gtk_widget_get_frame_clock(window);
+    int n = 0;
+    const gulong id = g_signal_connect_swapped(clock, "after-paint", G_CALLBACK(count_frame), &n);
+    gdk_display_sync(gtk_widget_get_display(window));
+    for (int i = 0; i < 2; i++) {
+        const int was = n;
+        gdk_frame_clock_request_phase(clock, GDK_FRAME_CLOCK_PHASE_AFTER_PAINT);
+        WAIT_FOR(n > was);
+    }
+    g_signal_handler_disconnect(clock, id);
+}
+
 static inline gboolean xdo(const char *fmt, ...) G_GNUC_PRINTF(1, 2);
 
 static inline gboolean xdo(const char *fmt, ...)
@@ -30,7 +48,7 @@ static inline gboolean xdo(const char *fmt, ...)
         return FALSE;
     while (waitpid(pid, &status, WNOHANG) == 0)
         spin_loop(5);
-    spin_loop(60);
+    settle();
     return status == 0;
 }
 

@@ -42,6 +42,48 @@ static void test_marks(void)
     CHECK(after.size.height == before.size.height);
 }
 
+enum { SIGN = 16, SIGN_X = 7, SIGN_Y = 7 }; // the place of a state in its node's title
+
+// Which points of that place are drawn on, whatever in; TRUE where they are.
+static void sign_of(NinoNodeState state, gboolean on[SIGN * SIGN])
+{
+    const NinoNodeMark m = { .state = state, .progress = 0.4, .seconds = -1 };
+    GtkWidget *v = view_of("3");
+    nino_node_view_set_mark(NINO_NODE_VIEW(v), &m);
+    GtkSnapshot *s = gtk_snapshot_new();
+    GTK_WIDGET_GET_CLASS(v)->snapshot(v, s);
+    g_autoptr(GskRenderNode) drawn = gtk_snapshot_free_to_node(s);
+    g_autoptr(GdkTexture) t =
+        gsk_renderer_render_texture(gtk_native_get_renderer(GTK_NATIVE(window)), drawn,
+                                    &GRAPHENE_RECT_INIT(SIGN_X, SIGN_Y, SIGN, SIGN));
+    guint32 px[SIGN * SIGN];
+    gdk_texture_download(t, (guchar *) px, (gsize) SIGN * 4);
+    for (int i = 0; i < SIGN * SIGN; i++)
+        on[i] = px[i] != px[0]; // a corner is the title's ground
+}
+
+// Never colour alone: any two states are other shapes.
+static void test_signs(void)
+{
+    static gboolean on[NINO_NODE_INVALID + 1][SIGN * SIGN];
+    open_text(flow);
+    nino_canvas_set_zoom(canvas, 1);
+    WAIT_FOR(gtk_widget_get_mapped(view_of("3")));
+    for (int a = 0; a <= NINO_NODE_INVALID; a++) {
+        sign_of((NinoNodeState) a, on[a]);
+        for (int b = 0; b < a; b++) {
+            int other = 0;
+            for (int i = 0; i < SIGN * SIGN; i++)
+                other += on[a][i] != on[b][i];
+            if (other < 12)
+                printf("  states %d and %d differ in %d points\n", a, b, other);
+            CHECK(other >= 12);
+        }
+    }
+    nino_canvas_clear_marks(canvas);
+    spin_loop(250);
+}
+
 // A badge has only its node painted again: grid and links stay the same nodes until they change.
 static void test_kept_nodes(void)
 {
@@ -277,6 +319,7 @@ int main(int argc, char **argv)
         show_files(argc, argv);
     } else {
         test_marks();
+        test_signs();
         test_fit_grown();
         test_kept_nodes();
         test_ticks();

@@ -11,6 +11,9 @@ enum { VISIONS = 4 };
 // CIE76 in CIELAB: 2.3 is just noticeable side by side; bars apart from each other, a few pixels
 // high, need several times that.
 #define LEAST_APART 15.0
+#define LEAST_CATEGORIES 14.0 // of one lightness there are no eight that are farther apart
+#define LEAST_SEEN 2.9
+#define CATEGORY_LIGHTNESS 55
 #define LEAST_ON_BACKGROUND 1.4 // WCAG contrast ratio
 #define LEAST_TEXT 4.5
 
@@ -62,14 +65,19 @@ static Lab lab_of(const GdkRGBA *c, int vision)
     return (Lab){ 116 * cube(y) - 16, 500 * (cube(x) - cube(y)), 200 * (cube(y) - cube(z)) };
 }
 
-static double apart(size_t i, size_t k)
+static double apart_of(const GdkRGBA *x, const GdkRGBA *y)
 {
     double least = INFINITY;
     for (int v = 0; v < VISIONS; v++) {
-        const Lab a = lab_of(nino_plot_colour(i), v), b = lab_of(nino_plot_colour(k), v);
+        const Lab a = lab_of(x, v), b = lab_of(y, v);
         least = fmin(least, sqrt(pow(a.l - b.l, 2) + pow(a.a - b.a, 2) + pow(a.b - b.b, 2)));
     }
     return least;
+}
+
+static double apart(size_t i, size_t k)
+{
+    return apart_of(nino_plot_colour(i), nino_plot_colour(k));
 }
 
 // c over a ground, as it is seen.
@@ -103,9 +111,26 @@ static int check_pairs(void)
     return n_bad;
 }
 
+// Of what nodes are for: as light as each other, apart, and seen on a title in every theme.
+static void check_categories(void)
+{
+    double least = INFINITY, seen = INFINITY;
+    for (int i = 0; i < NINO_CATEGORIES; i++) {
+        const GdkRGBA *c = nino_token_category((NinoCategory) i);
+        CHECK(fabs(lab_of(c, 0).l - CATEGORY_LIGHTNESS) < 2);
+        for (int k = 0; k < i; k++)
+            least = fmin(least, apart_of(c, nino_token_category((NinoCategory) k)));
+        for (int theme = 0; theme < NINO_THEMES; theme++)
+            seen = fmin(seen, contrast(c, nino_token(NINO_COLOUR_TITLE, (NinoTheme) theme)));
+    }
+    printf("categories: least distance %.1f, least contrast to a title %.2f\n", least, seen);
+    CHECK(least >= LEAST_CATEGORIES && seen >= LEAST_SEEN);
+}
+
 int main(void)
 {
     CHECK(!check_pairs());
+    check_categories();
     const GdkRGBA light = { 1, 1, 1, 1 }, dark = { 0.2f, 0.2f, 0.2f, 1 };
     double least = INFINITY;
     for (size_t i = NINO_PLOT_SERIES; i < NINO_PLOT_FAILED; i++) {

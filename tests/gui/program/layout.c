@@ -11,6 +11,7 @@
 #include "base/i18n.h"
 #include "settings/keys.h"
 #include "settings/prefs.h"
+#include "settings/prefs_window.h"
 #include "settings/theme.h"
 #include "tests/gui/program/loop.h"
 #include "window/window.h"
@@ -140,11 +141,13 @@ static void look(GtkWidget *window, const char *what, int width, int height, con
     keep_picture(window, what, theme);
 }
 
-// No part of the window is wider than the window: a panel that does not fit pushes the others out.
+// No part of the window is wider than the window: a panel that does not fit pushes the others out. Nor is it smaller than
+// what is to be looked at, but for the shadow that it has around it.
 static void check_size(GtkWidget *window, int width, int height)
 {
+    enum { SHADOWS = 40 };
     const int has_w = gtk_widget_get_width(window), has_h = gtk_widget_get_height(window);
-    if (has_w > width || has_h > height) {
+    if (has_w > width || has_h > height || has_w < width - SHADOWS || has_h < height - SHADOWS) {
         n_bad++;
         printf("  %s: the window takes %d x %d\n", where, has_w, has_h);
     }
@@ -193,6 +196,37 @@ static void look_at_all(GtkWidget *window, int width, int height, const char *th
     gtk_widget_activate_action(window, "win.find-in-timeline", "s", "");
     gtk_widget_activate_action(window, "win.profile-details", NULL); // closes it
     check_size(window, width, height);
+}
+
+// A window that was opened beside it.
+static GtkWidget *other_window(GtkWidget *window)
+{
+    g_autoptr(GList) all = gtk_window_list_toplevels();
+    for (GList *l = all; l; l = l->next)
+        if (l->data != window && gtk_widget_get_mapped(l->data))
+            return l->data;
+    return NULL;
+}
+
+static void look_at_window(GtkWidget *window, const char *what, const char *theme)
+{
+    GtkWidget *other;
+    WAIT_FOR((other = other_window(window)) && gtk_widget_get_width(other) > 0);
+    look(other, what, gtk_widget_get_width(other), gtk_widget_get_height(other), theme);
+    gtk_window_close(GTK_WINDOW(other));
+    WAIT_FOR(!other_window(window));
+}
+
+static void look_at_windows(GtkWidget *window, const char *theme)
+{
+    gtk_widget_activate_action(window, "win.computer", NULL);
+    look_at_window(window, "computer", theme);
+    gtk_widget_activate_action(window, "win.suite", NULL);
+    look_at_window(window, "suite", theme);
+    gtk_widget_activate_action(window, "win.view-window-of", "s", "kernels");
+    look_at_window(window, "window-of-kernels", theme);
+    nino_prefs_window_present(GTK_WINDOW(window), _("Speed"), nino_window_measure_row, window);
+    look_at_window(window, "preferences", theme);
 }
 
 // ---- contrast ----------------------------------------------------------------------------------
@@ -296,6 +330,8 @@ static void check_window(GtkApplication *app, char **files, int width, int heigh
     for (gsize i = 0; i < G_N_ELEMENTS(themes); i++) {
         nino_prefs_set("theme", themes[i]);
         look_at_all(window, width, height, themes[i]);
+        if (width == 1280 || gtk_widget_get_scale_factor(window) > 1) // once in each scale
+            look_at_windows(window, themes[i]);
     }
     nino_window_end(NINO_WINDOW(window));
     spin_loop(50);

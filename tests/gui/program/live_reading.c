@@ -363,6 +363,32 @@ static char *in_use_at(NinoRun *run, guint64 t)
     return g_strdup_printf("%s in use", v);
 }
 
+// Blue, green, red, give or take what rounding does.
+static gboolean is_like(uint32_t px, const int wanted[3])
+{
+    for (int i = 0; i < 3; i++)
+        if (abs((int) (px >> (8 * i) & 255) - wanted[i]) > 2)
+            return FALSE;
+    return TRUE;
+}
+
+// A line of the colour over most of the width.
+static gboolean has_line(GtkWidget *w, const GdkRGBA *c)
+{
+    int width, height;
+    g_autofree uint32_t *px = pixels_of(w, &width, &height);
+    const int wanted[] = { (int) lroundf(c->blue * 255), (int) lroundf(c->green * 255),
+                           (int) lroundf(c->red * 255) };
+    for (int y = 0; y < height; y++) {
+        int n = 0;
+        for (int x = 0; x < width; x++)
+            n += is_like(px[y * width + x], wanted);
+        if (n > width / 2)
+            return TRUE;
+    }
+    return FALSE;
+}
+
 static void check_readout(NinoRun *run, const char *dir)
 {
     static const char *const ids[] = { "timeline", "memory", "device", NULL };
@@ -394,6 +420,8 @@ static void check_readout(NinoRun *run, const char *dir)
         CHECK(strcmp(was, value) != 0);
         g_strlcpy(was, value, sizeof(was));
     }
+    CHECK(is_described(view[1], "budget 4")); // GiB; and a line where it is
+    WAIT_FOR(has_line(view[1], nino_plot_colour(NINO_PLOT_FAILED)));
     CHECK(press(view[1], GDK_KEY_Left, 0) && nino_run_cursor(run) == a + 26400000);
 
     // m asks for a note there, m again shows it for changing; it is read out in every plot

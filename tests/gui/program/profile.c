@@ -232,6 +232,34 @@ static void test_sweep(NinoRun *run, const char *dir)
     gtk_window_destroy(GTK_WINDOW(window));
 }
 
+// ---- what a kernel was compiled to -------------------------------------------------------------
+
+static void take_fact(gpointer all, const char *what, const char *is)
+{
+    g_string_append_printf(all, "%s=%s\n", what, is);
+}
+
+// Registers, occupancy and the mix of instructions, behind options however long.
+static void test_figures(const char *dir)
+{
+    g_autofree char *path = g_build_filename(dir, "ninodes", NULL),
+                    *options = g_strnfill(2000, 'x');
+    g_autofree char *script =
+        g_strdup_printf("#!/bin/sh\necho '; for gfx1151, by clang -O3; %s'\n"
+                        "echo '; vgprs 24, sgprs 30, spills 0, waves_per_simd 16, code_bytes 400'\n"
+                        "echo '; instructions: valu 12, salu 3'\necho code\n",
+                        options);
+    g_autoptr(GString) all = g_string_new(NULL);
+    g_autoptr(GCancellable) cancellable = g_cancellable_new();
+    nino_kernel_told told = { .program = "p", .call = "c" };
+    CHECK(g_file_set_contents(path, script, -1, NULL) && !g_chmod(path, 0755));
+    nino_kernel_figures_ask("gemm", &told, NULL, cancellable, take_fact, all);
+    WAIT_FOR(strstr(all->str, "Compiled="));
+    CHECK(strstr(all->str, "Vector registers=24\n") &&
+          strstr(all->str, "Occupancy, waves a SIMD=16\n"));
+    CHECK(strstr(all->str, "Instructions=valu 12, salu 3\n"));
+}
+
 int main(int argc, char **argv)
 {
     CHECK(argc > 1);
@@ -246,5 +274,6 @@ int main(int argc, char **argv)
     test_saved(run);
     test_roofline(run);
     test_sweep(run, argv[1]);
+    test_figures(argv[1]);
     return 0;
 }

@@ -121,6 +121,29 @@ static void test_name(GtkWidget *view)
     CHECK(left->len == NINO_KEPT_MOST - 2 && !row(view, NINO_KEPT_MOST - 2));
 }
 
+// A trace from elsewhere that was opened is in the list, once; one of the list is not added to it.
+static void test_taken(const char *dir)
+{
+    g_autofree char *path = g_build_filename(dir, "other program.ninotrace", NULL);
+    g_autoptr(NinoRun) run = test_run(2), again = nino_run_new();
+    g_autoptr(GError) error = NULL;
+    nino_error err = { 0 };
+    CHECK_OK(nino_history_save(nino_run_history(run), path, &err), err);
+    CHECK(nino_run_load(again, path, NULL));
+    g_autoptr(GPtrArray) before = nino_kept_list();
+    CHECK(nino_kept_take(again, path, &error) && !error);
+    CHECK(!nino_kept_take(again, path, &error) && !error);
+    g_autoptr(GPtrArray) list = nino_kept_list();
+    CHECK(list->len == before->len + 1);
+    const NinoKept *k = g_ptr_array_index(list, 0);
+    CHECK_STR(k->title, "other program.ninotrace");
+    CHECK(k->seconds > 1.9 && k->seconds < 2.1);
+    g_autofree char *own = nino_kept_path(k->id);
+    CHECK(!nino_kept_take(again, own, &error) && !error);
+    g_autoptr(NinoRun) empty = nino_run_new();
+    CHECK(!nino_kept_take(empty, "/nowhere.json", NULL));
+}
+
 // No run is lost with its row, nor with the whole list, be that damaged or out of reach for a while.
 static void test_folder(void)
 {
@@ -187,6 +210,7 @@ int main(int argc, char **argv)
     test_list(view);
     test_name(view);
     gtk_window_destroy(GTK_WINDOW(window));
+    test_taken(argv[1]);
     test_folder();
     return 0;
 }

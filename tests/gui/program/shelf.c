@@ -22,15 +22,16 @@ static GtkWidget *below_of(GtkWidget *w, GType type)
 static GPtrArray *test_items(gpointer user)
 {
     (void) user;
-    return nino_search_nodes(NULL, FALSE);
+    GPtrArray *items = nino_search_nodes(NULL, FALSE);
+    for (guint i = 0; i < items->len; i++) {
+        NinoSearchItem *item = g_ptr_array_index(items, i);
+        if (!strcmp(item->key, "KSampler"))
+            item->picture = g_strdup("data/workflows/pictures/lora.png");
+    }
+    return items;
 }
 
 static void test_chosen(gpointer user, const char *key) { nino_canvas_add_item(user, key); }
-
-static char *test_picture(const char *key)
-{
-    return strcmp(key, "KSampler") != 0 ? NULL : g_strdup("data/workflows/pictures/lora.png");
-}
 
 // The row that is shown at this place.
 static GtkWidget *row_at(GtkWidget *list, int at)
@@ -89,7 +90,9 @@ static void test_nodes(GtkWidget *shelf)
     spin_loop(50);
     CHECK(xdo("type ksampler"));
     WAIT_FOR(!row_at(list, 60) && row_at(list, 0));
-    CHECK(below_of(row_at(list, 0), GTK_TYPE_IMAGE) && !below_of(row_at(list, 1), GTK_TYPE_IMAGE));
+    GtkWidget *picture = below_of(row_at(list, 0), GTK_TYPE_PICTURE);
+    CHECK(picture && !below_of(row_at(list, 1), GTK_TYPE_PICTURE));
+    WAIT_FOR(gtk_picture_get_paintable(GTK_PICTURE(picture)));
     const int before = count_views();
     CHECK(xdo("key Return"));
     WAIT_FOR(count_views() == before + 1);
@@ -146,7 +149,6 @@ int main(void)
                                         .empty = "Nothing",
                                         .items = test_items,
                                         .is_dragged = TRUE,
-                                        .picture = test_picture,
                                         .chosen = test_chosen };
     if (!begin_input())
         return test_skip("xdotool is missing");
