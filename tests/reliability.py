@@ -26,6 +26,7 @@ PROGRAMME = [
     ("kill", "what writes files killed at a call that writes", "none torn"),
     ("programs", "programs killed at a call that writes", "none torn"),
     ("studio", "the app killed at a call that writes", "none torn"),
+    ("studio_device", "the app while calls of the driver fail", "the window stays, the next run has the same bits"),
     ("programs", "deaths of a worker", "its queue is done by the next one"),
     ("same_bits", "runs with the bits of the first", "all"),
     ("same_bits", "schedules against each other", "NMSE < 1e-6"),

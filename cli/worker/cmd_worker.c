@@ -16,8 +16,13 @@ static struct {
     worker_face *face;   // NULL: there is none
 } served = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
+// A call of the driver that does not return is not waited for: the kernel ends us. The queue is on
+// disk, as after any death.
+enum { END_S = 10 };
+
 static void cmd_worker_stop(void)
 {
+    alarm(END_S);
     pthread_mutex_lock(&served.lock);
     if (served.face)
         worker_face_stop(served.face);

@@ -2,6 +2,8 @@
 // what lives, and puts fences around buffers. It knows the calls that ninodes makes (cl/api.h).
 // $NINODES_CL_FAULT: words such as "kind=late at=7 code=-5 call=clFlush limit=1000000 lazy=1
 // fenced=1 report=FILE"; into the file goes a line of what was counted when the process ends.
+// "@FILE": that file has the words when the process begins, so that a program can start several
+// with different ones.
 #define CL_TARGET_OPENCL_VERSION 120
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include "tests/fault/tool/cl_layer.h"
@@ -363,6 +365,20 @@ static void report(void)
     close(fd);
 }
 
+static void read_words(char *to, size_t size)
+{
+    const char *words = getenv("NINODES_CL_FAULT");
+    snprintf(to, size, "%s", words ? words : "");
+    if (*to != '@')
+        return;
+    const int in = open(to + 1, O_RDONLY | O_CLOEXEC);
+    const ssize_t n = in >= 0 ? read(in, to, size - 1) : 0;
+    to[n > 0 ? n : 0] = 0;
+    to[strcspn(to, "\n")] = 0;
+    if (in >= 0)
+        close(in);
+}
+
 static void from_environment(void)
 {
     static const char *const kinds[] = {
@@ -370,8 +386,7 @@ static void from_environment(void)
     };
     cl_fault *f = &cl_fault_now;
     char text[700], *rest = text;
-    snprintf(text, sizeof(text), "%s",
-             getenv("NINODES_CL_FAULT") ? getenv("NINODES_CL_FAULT") : "");
+    read_words(text, sizeof(text));
     for (char *word; (word = strsep(&rest, " "));) {
         const char *value = strchr(word, '=') ? strchr(word, '=') + 1 : "";
         const long long n = atoll(value);

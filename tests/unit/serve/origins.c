@@ -1,0 +1,149 @@
+// Pages of other sites that may ask, what their browsers are told, and files that a client has
+// already; without a worker.
+#include "tests/served.h"
+
+static nino_error err;
+static char headers[2048];
+
+static nino_serve *open_for(const char *const *origins, const char *const *hosts, const char *token)
+{
+    static const char *const models[] = { served_top, NULL };
+    const nino_job_options jo = { NINO_JOB_OPTIONS_INIT, .models = models, .input_dir = served_top,
+                                  .output_dir = served_top };
+    const nino_serve_params p = { NINO_SERVE_PARAMS_INIT, .job = &jo,     .user_dir = served_top,
+                                  .origins = origins,     .hosts = hosts, .token = token,
+                                  .max_body = 1 << 20 };
+    nino_serve *s = nino_serve_create(&p, &err);
+    CHECK_OK(s ? NINO_OK : err.code, err);
+    return s;
+}
+
+static int admit(nino_serve *s, nino_http_request r)
+{
+    const nino_http_answer a = nino_serve_admit(s, &r);
+    snprintf(headers, sizeof(headers), "%s", a.headers);
+    return a.status;
+}
+
+static int ask(nino_serve *s, nino_http_request r)
+{
+    nino_serve_call *c = nino_serve_ask(s, &r, NULL);
+    const nino_http_answer *a = c ? nino_serve_answered(c) : NULL;
+    CHECK(a);
+    const int status = a->status;
+    snprintf(headers, sizeof(headers), "%s", a->headers);
+    nino_serve_drop(&c);
+    return status;
+}
+
+#define REQUEST(...)                                                                               \
+    (nino_http_request) { NINO_HTTP_REQUEST_INIT, .host = "localhost", __VA_ARGS__ }
+#define GET(...) REQUEST(.method = "GET", .target = "/queue", __VA_ARGS__)
+
+// One site among those that may ask.
+static void test_listed(void)
+{
+    static const char *const origins[] = { "https://b.example", "https://A.example", NULL };
+    nino_serve *s = open_for(origins, NULL, NULL);
+    CHECK(admit(s, GET(.origin = "https://a.example")) == 0);
+    nino_http_request large = GET(.origin = "https://a.example", .body_bytes = 2 << 20);
+    CHECK(admit(s, large) == 413); // and the page may read why
+    CHECK(strstr(headers, "Access-Control-Allow-Origin: https://A.example\nVary: Origin\n"));
+    CHECK(!strstr(headers, "Allow-Methods"));
+    CHECK(admit(s, GET(.origin = "https://a.example.evil")) == 403 && !*headers);
+    CHECK(admit(s, GET(.origin = "a.example")) == 403);
+    CHECK(admit(s, GET(.origin = "http://localhost")) == 0 && !*headers); // its own
+    CHECK(admit(s, REQUEST(.method = "OPTIONS", .target = "/prompt",
+                           .origin = "https://b.example")) == 200);
+    CHECK(strstr(headers, "Access-Control-Allow-Methods: GET, POST"));
+    CHECK(strstr(headers, "Access-Control-Allow-Private-Network: true"));
+    CHECK(admit(s, REQUEST(.method = "OPTIONS", .target = "/prompt", .origin = "https://c")) ==
+          403);
+    CHECK(admit(s, REQUEST(.method = "POST", .target = "/prompt", .origin = "https://b.example",
+                           .fetch_site = "cross-site")) == 0);
+    nino_http_request none = GET(.origin = "https://c.example");
+    none.host = NULL;
+    CHECK(admit(s, none) == 403);
+    none = GET(.origin = "https://b.example");
+    none.host = NULL; // not even for those that may
+    CHECK(admit(s, none) == 403);
+    CHECK(ask(s, GET(.origin = "https://b.example")) == 200);
+    CHECK(strstr(headers, "Access-Control-Allow-Origin: https://b.example\n"));
+    CHECK(ask(s, GET(.origin = "https://c.example")) == 200); // admit() is what refuses
+    CHECK(!strstr(headers, "Access-Control"));
+    CHECK(ask(s, GET()) == 200 && !strstr(headers, "Access-Control"));
+    nino_serve_destroy(&s);
+}
+
+// Every site, with a token; a question before the question has none.
+static void test_any(void)
+{
+    static const char *const any[] = { "*", NULL }, *const hosts[] = { "x.example", NULL };
+    nino_serve *s = open_for(any, hosts, "secret");
+    CHECK(admit(s, GET(.origin = "https://z")) == 401);
+    CHECK(strstr(headers, "Access-Control-Allow-Origin: *\n") && strstr(headers, "Bearer"));
+    CHECK(admit(s, REQUEST(.method = "OPTIONS", .target = "/prompt", .origin = "https://z")) ==
+          200);
+    CHECK(admit(s, REQUEST(.method = "OPTIONS", .target = "/prompt")) == 401);
+    CHECK(admit(s, GET(.origin = "https://z", .authorization = "Bearer secret")) == 0);
+    CHECK(ask(s, GET(.authorization = "Bearer secret")) == 200 && !strstr(headers, "Set-Cookie"));
+    CHECK(ask(s, GET(.cookie = "ninodes_token=secret")) == 200 && !strstr(headers, "Set-Cookie"));
+    nino_serve_destroy(&s);
+    s = open_for(NULL, hosts, "");
+    CHECK(admit(s, GET(.cookie = "ninodes_token=x")) == 401);
+    nino_serve_destroy(&s);
+}
+
+static nino_http_request view(const char *none_match, const char *range)
+{
+    return REQUEST(.method = "GET", .target = "/view?filename=t.txt&type=input",
+                   .none_match = none_match, .range = range);
+}
+
+static void test_known(void)
+{
+    char etag[64], list[200];
+    nino_serve *s = open_for(NULL, NULL, NULL);
+    served_put(".", "t.txt", "0123456789", 10);
+    CHECK(ask(s, view(NULL, NULL)) == 200);
+    const char *at = strstr(headers, "ETag: ");
+    CHECK(at && sscanf(at, "ETag: %63s", etag) == 1 && etag[0] == '"');
+    snprintf(list, sizeof(list), "\"other\", W/%s", etag);
+    CHECK(ask(s, view(etag, NULL)) == 304 && strstr(headers, etag));
+    CHECK(ask(s, view(list, NULL)) == 304 && ask(s, view("*", NULL)) == 304);
+    CHECK(ask(s, view("\"other\"", NULL)) == 200);
+    CHECK(ask(s, view(etag, "bytes=2-3")) == 206); // a part is asked for all the same
+    CHECK(strstr(headers, "Content-Range: bytes 2-3/10\n"));
+    served_put(".", "t.txt", "01234567890", 11); // it has changed
+    CHECK(ask(s, view(etag, NULL)) == 200);
+    nino_serve_destroy(&s);
+}
+
+static void test_requests(void)
+{
+    nino_serve *s = open_for(NULL, NULL, NULL);
+    CHECK(admit(s, REQUEST(.target = "/")) == 400);
+    CHECK(admit(s, REQUEST(.method = "GET")) == 400);
+    nino_http_request r = REQUEST(.target = "/queue");
+    CHECK(!nino_serve_ask(s, &r, NULL));
+    r = REQUEST(.method = "GET");
+    CHECK(!nino_serve_ask(s, &r, NULL));
+    CHECK(ask(s, REQUEST(.method = "HEAD", .target = "/queue")) == 200);
+    CHECK(ask(s, REQUEST(.method = "PATCH", .target = "/queue")) == 405);
+    CHECK(ask(s, REQUEST(.method = "POST", .target = "/nowhere")) == 404);
+    CHECK(ask(s, REQUEST(.method = "GET", .target = "/api/queue?")) == 200);
+    nino_serve_destroy(&s);
+}
+
+int main(void)
+{
+    CHECK(mkdtemp(served_top));
+    test_listed();
+    test_any();
+    test_known();
+    test_requests();
+    char command[64];
+    snprintf(command, sizeof(command), "rm -rf %s", served_top);
+    CHECK(!system(command));
+    return 0;
+}
