@@ -338,10 +338,10 @@ static void show_buttons(Details *d)
     const gboolean is_kernel =
         kind == NINO_PICK_KERNEL ||
         (nino_run_picked_slice(d->run) && nino_run_picked_slice(d->run)->kind == NINO_EV_KERNEL);
-    for (int i = 0; i < 2; i++)
-        gtk_widget_set_visible(d->button[i], is_kernel);
-    gtk_widget_set_visible(d->button[2], kind != NINO_PICK_NOTHING);
-    gtk_widget_set_visible(d->button[3], kind == NINO_PICK_SPAN || kind == NINO_PICK_SLICE);
+    const gboolean is_for[BUTTONS] = { is_kernel, is_kernel, kind != NINO_PICK_NOTHING,
+                                       kind == NINO_PICK_SPAN || kind == NINO_PICK_SLICE };
+    for (int i = 0; i < BUTTONS; i++) // with its place in the flow
+        gtk_widget_set_visible(gtk_widget_get_parent(d->button[i]), is_for[i]);
 }
 
 static void details_update(Details *d)
@@ -420,10 +420,12 @@ static GtkWidget *make_buttons(Details *d)
         { N_("Zoom to it"), N_("It fills the timeline"), "pick.zoom" },
         { N_("Select its time"), N_("All views then show only what lies in it"), "pick.select" },
     };
-    GtkWidget *box = gtk_grid_new();
-    gtk_grid_set_column_homogeneous(GTK_GRID(box), TRUE);
-    gtk_grid_set_column_spacing(GTK_GRID(box), NINO_SPACE_XS);
-    gtk_grid_set_row_spacing(GTK_GRID(box), NINO_SPACE_XS);
+    GtkWidget *box = gtk_flow_box_new(); // two beside each other where their words have room
+    gtk_flow_box_set_selection_mode(GTK_FLOW_BOX(box), GTK_SELECTION_NONE);
+    gtk_flow_box_set_homogeneous(GTK_FLOW_BOX(box), TRUE);
+    gtk_flow_box_set_max_children_per_line(GTK_FLOW_BOX(box), 2);
+    gtk_flow_box_set_column_spacing(GTK_FLOW_BOX(box), NINO_SPACE_XS);
+    gtk_flow_box_set_row_spacing(GTK_FLOW_BOX(box), NINO_SPACE_XS);
     for (int i = 0; i < BUTTONS; i++) {
         GtkWidget *label = gtk_label_new(_(all[i].label));
         gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
@@ -433,7 +435,8 @@ static GtkWidget *make_buttons(Details *d)
                                        _(all[i].label), -1);
         gtk_widget_set_tooltip_text(d->button[i], _(all[i].help));
         gtk_actionable_set_detailed_action_name(GTK_ACTIONABLE(d->button[i]), all[i].action);
-        gtk_grid_attach(GTK_GRID(box), d->button[i], i % 2, i / 2, 1, 1);
+        gtk_flow_box_append(GTK_FLOW_BOX(box), d->button[i]);
+        gtk_widget_set_focusable(gtk_widget_get_parent(d->button[i]), FALSE); // the button is
     }
     return box;
 }

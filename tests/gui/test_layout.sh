@@ -11,6 +11,7 @@ trace=$(mktemp -d)
 trap 'rm -rf "$flow" "$trace"' EXIT
 [ ! -x "$B/tests/gui/program/made_trace" ] || "$B/tests/gui/program/made_trace" "$trace/made.ninotrace" >/dev/null
 cp "$root/data/workflows/text_to_image.json" "$flow"
+export PATH=$B:$PATH # the command, which tells of the device
 export NINO_GUI_SCREEN=3900x2240 # GTK makes no window larger than the screen
 for scale in 1 2; do
     export GDK_SCALE=$scale
