@@ -14,7 +14,7 @@ static const nino_device_info dev = {
 };
 
 static const char good[] =
-    "{\"format\": 2, \"device\": \"Test / device\", \"driver\": \"1.2\", \"platform\": \"Unit "
+    "{\"format\": 3, \"device\": \"Test / device\", \"driver\": \"1.2\", \"platform\": \"Unit "
     "tests\",\n"
     " \"measured_at\": 1700000000, \"flops_f32\": 2e12, \"flops_f16\": 0, \"bandwidth\": 1e11,\n"
     " \"launch_s\": 4e-6, \"upload\": 1e10, \"download\": 9e9, \"efficiency_gemm\": 0.5,\n"
@@ -61,7 +61,7 @@ static void test_use(const char *name)
 static void test_bad(const char *name)
 {
     static const char *const spoil[][2] = {
-        { "\"format\": 2", "\"format\": 1" },
+        { "\"format\": 3", "\"format\": 2" },
         { "\"driver\": \"1.2\"", "\"driver\": \"9\"" },
         { "\"flops_f32\": 2e12", "\"flops_f32\": -1" },
         { "\"launch_s\": 4e-6", "\"launch\": 1" },
