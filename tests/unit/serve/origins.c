@@ -1,5 +1,5 @@
-// Pages of other sites that may ask, what their browsers are told, and files that a client has
-// already; without a worker.
+// Pages of other sites that may ask, what their browsers are told, files that a client has already,
+// and prompts with odd members; without a worker.
 #include "tests/served.h"
 
 static nino_error err;
@@ -135,6 +135,48 @@ static void test_requests(void)
     nino_serve_destroy(&s);
 }
 
+// What is sound gets as far as the worker that there is not.
+static void test_prompts(void)
+{
+#define SOUND                                                                                      \
+    "\"prompt\":{\"1\":{\"class_type\":\"EmptyLatentImage\",\"inputs\":{\"width\":64,"             \
+    "\"height\":64,\"batch_size\":1}},\"3\":{\"class_type\":\"SaveLatent\",\"inputs\":"            \
+    "{\"samples\":[\"1\",0],\"filename_prefix\":\"x\"}}"
+#define LONG_ID "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa-_.9"
+    static const struct {
+        int status;
+        const char *says, *body;
+    } rows[] = {
+        { 503, "no_worker", "{\"prompt_id\":\"" LONG_ID "\"," SOUND "}}" },
+        { 400, "invalid_prompt_id", "{\"prompt_id\":\"" LONG_ID "x\"," SOUND "}}" },
+        { 400, "invalid_prompt_id", "{\"prompt_id\":7," SOUND "}}" },
+        { 503, "no_worker",
+          "{\"partial_execution_targets\":7,\"client_id\":7,\"extra_data\":[7]," SOUND "}}" },
+        { 503, "no_worker",
+          "{\"partial_execution_targets\":[\"3\"],\"client_id\":\"c\",\"extra_data\":"
+          "{\"client_id\":1,\"create_time\":1,\"a\":[1]}," SOUND "}}" },
+        { 400, "prompt_no_outputs", "{\"partial_execution_targets\":[\"nobody\"]," SOUND "}}" },
+        { 503, "no_worker", "{\"extra_data\":{\"client_id\":\"c\"},\"front\":true," SOUND "}}" },
+        { 503, "no_worker", "{\"number\":-1," SOUND "}}" },
+        { 503, "no_worker", "{\"number\":\"x\",\"front\":\"x\"," SOUND "}}" },
+        { 400, "no_prompt", "{\"prompt\":[]}" },
+        { 400, "no_prompt", "{}" },
+        // one output is sound, another is not
+        { 503, "no_worker", "{" SOUND ",\"4\":{\"class_type\":\"SaveLatent\",\"inputs\":{}}}}" },
+    };
+    nino_buf answer = { 0 };
+    nino_serve *s = open_for(NULL, NULL, NULL);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const int status = served_ask(s, "POST /prompt", "application/json", rows[i].body,
+                                      strlen(rows[i].body), &answer);
+        if (status != rows[i].status || !strstr(answer.data, rows[i].says))
+            fprintf(stderr, "%s: %d %s\n", rows[i].body, status, answer.data);
+        CHECK(status == rows[i].status && strstr(answer.data, rows[i].says));
+    }
+    nino_buf_release(&answer);
+    nino_serve_destroy(&s);
+}
+
 int main(void)
 {
     CHECK(mkdtemp(served_top));
@@ -142,6 +184,7 @@ int main(void)
     test_any();
     test_known();
     test_requests();
+    test_prompts();
     char command[64];
     snprintf(command, sizeof(command), "rm -rf %s", served_top);
     CHECK(!system(command));
