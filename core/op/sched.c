@@ -567,7 +567,7 @@ double nino_sched_seconds(const nino_profile *p, const nino_op_desc *d, double f
     efficiency *= nino_clocks_share(p, d);
     int launches = d->weight && nino_sched_split(p, d).parts > 1 ? 2 : 1;
     double padding = 1, more = nino_clocks_more_bytes(p, d);
-    if (own != 1)
+    if (d->weight && own != 1)
         more += wino_beside(p, d, &padding, &launches);
     const double compute = efficiency > 0 ? flops * own * padding / (peak * efficiency) : 0;
     const double between = p->bandwidth > 0 ? more / p->bandwidth : 0;

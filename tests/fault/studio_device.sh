@@ -98,7 +98,7 @@ restarted "$what"
 win_do set 4.filename_prefix=died
 win_do run
 at label "*The worker was killed by signal 6*" wait || die "$what: it does not say what happened"
-at '*' '*VAE Decode, node 3, failed*' wait || die "$what: the node is not named"
+at '*' '*VAE Decode, node 3, the worker died in it*' wait || die "$what: the node is not named"
 stays
 restarted kind=none
 carried_on died
