@@ -270,13 +270,13 @@ static void check_workflow(const char *device, nino_graph *g, const char *name, 
     free(whole);
 }
 
-// Ways that were walked for a run with this set; -1: nothing was chosen.
-static int ways_of(nino_ctx *ctx, nino_graph *g, const char *set, double *seconds)
+// Runs the graph with this set, and shows each of its events.
+static void follow(nino_ctx *ctx, nino_graph *g, const char *set,
+                   void (*see)(void *priv, nino_job *job, const nino_event *ev), void *priv)
 {
     nino_error err = { 0 };
     nino_status st;
     nino_event ev[64];
-    int ways = -1;
     CHECK_OK(nino_graph_set(g, set, &err), err);
     nino_job *job = nino_job_start(ctx, g, NULL, &err);
     CHECK_OK(job ? NINO_OK : err.code, err);
@@ -284,16 +284,33 @@ static int ways_of(nino_ctx *ctx, nino_graph *g, const char *set, double *second
         is_over = nino_job_done(job, &st, &err);
         for (size_t k; (k = nino_job_poll(job, ev, 64)) > 0;)
             for (size_t j = 0; j < k; j++)
-                if (ev[j].kind == NINO_EV_CHOICE) {
-                    ways = (int) ev[j].u.choice.walks;
-                    *seconds = ev[j].u.choice.seconds;
-                }
+                see(priv, job, &ev[j]);
         if (!is_over)
             nino_job_wait(job, 20);
     }
     CHECK_OK(st, err);
     nino_job_destroy(&job);
-    return ways;
+}
+
+typedef struct chosen {
+    int ways;
+    double seconds;
+} chosen;
+
+static void see_choice(void *priv, nino_job *job, const nino_event *ev)
+{
+    (void) job;
+    if (ev->kind == NINO_EV_CHOICE)
+        *(chosen *) priv = (chosen){ (int) ev->u.choice.walks, ev->u.choice.seconds };
+}
+
+// Ways that were walked for a run with this set; -1: nothing was chosen.
+static int ways_of(nino_ctx *ctx, nino_graph *g, const char *set, double *seconds)
+{
+    chosen c = { -1, *seconds };
+    follow(ctx, g, set, see_choice, &c);
+    *seconds = c.seconds;
+    return c.ways;
 }
 
 // Another seed is not planned anew; another length is, and so is what a plan could not know alike.
@@ -317,28 +334,23 @@ static void check_again(void)
     nino_ctx_destroy(&ctx);
 }
 
+typedef struct told {
+    const char *words;
+    int n;
+} told;
+
+static void see_words(void *priv, nino_job *job, const nino_event *ev)
+{
+    told *t = priv;
+    t->n += ev->kind == NINO_EV_MESSAGE && strstr(nino_job_name(job, ev->name), t->words) != NULL;
+}
+
 static int count_told(nino_ctx *ctx, nino_graph *g, const char *set, const char *words)
 {
-    nino_error err = { 0 };
-    nino_status st;
-    nino_event ev[64];
-    int n = 0;
-    CHECK_OK(nino_graph_set(g, set, &err), err);
+    told t = { words, 0 };
     nino_backend_drop_weights(nino_ctx_backend(ctx));
-    nino_job *job = nino_job_start(ctx, g, NULL, &err);
-    CHECK_OK(job ? NINO_OK : err.code, err);
-    for (bool is_over = false; !is_over;) {
-        is_over = nino_job_done(job, &st, &err);
-        for (size_t k; (k = nino_job_poll(job, ev, 64)) > 0;)
-            for (size_t j = 0; j < k; j++)
-                n += ev[j].kind == NINO_EV_MESSAGE &&
-                     strstr(nino_job_name(job, ev[j].name), words) != NULL;
-        if (!is_over)
-            nino_job_wait(job, 20);
-    }
-    CHECK_OK(st, err);
-    nino_job_destroy(&job);
-    return n;
+    follow(ctx, g, set, see_words, &t);
+    return t.n;
 }
 
 // What a run leaves in the pool does not cut the next one's memory to pieces: it fits as planned, at the first try.
