@@ -280,8 +280,8 @@ $(call bin,$(test_SRC)): $(B)/%: $(B)/%.o $(B)/libninodes.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) $(lib_LIBS) -o $@
 
-# What fault tests put beside a program: a layer below OpenCL, and who runs it under ptrace.
-$(B)/tests/fault/tool/cl_layer.so: tests/fault/tool/cl_layer.c
+# What fault tests put beside a program: a layer below OpenCL, a link that is read late, and who runs it under ptrace.
+$(B)/tests/fault/tool/%.so: tests/fault/tool/%.c
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(filter-out -fsanitize=%,$(BASE)) $(CFLAGS) -I. -MMD -MP -MF $(@:.so=.d) -shared $< -o $@
@@ -298,7 +298,7 @@ $(B)/tests/gate/isa/libOpenCL.so.1: $(sort $(wildcard tests/gate/isa/*.[ch]))
 # The code objects that are shipped, and kernels of the self-test, instruction by instruction; table: bench/results/isa-gfx1151.md.
 isa: $(B)/ninodes $(isa_DRIVER) code-objects
 	$(Q)B=$(B) python3 tests/gate/isa.py --code $(code_DIR)/.. $(B)/code-sources/gfx1151 --quick >$(B)/isa-gfx1151.md && cp $(B)/isa-gfx1151.md bench/results/isa-gfx1151.md
-fault_TOOLS := $(isa_DRIVER) $(B)/tests/fault/tool/inject $(if $(filter 1,$(CL)),$(B)/tests/fault/tool/cl_layer.so)
+fault_TOOLS := $(isa_DRIVER) $(B)/tests/fault/tool/inject $(B)/tests/fault/tool/late_link.so $(if $(filter 1,$(CL)),$(B)/tests/fault/tool/cl_layer.so)
 
 # The same targets with the engine in place of fuzz_DRIVER.
 $(B)/engine/%: $(B)/tests/fuzz/%.o $(B)/libninodes.a

@@ -144,3 +144,12 @@ void nino_window_end_jobs(NinoWindow *w, gboolean all)
         nino_window_measure_look(w);
     }
 }
+
+void nino_window_end_own_job(NinoWindow *w, guint64 job)
+{
+    GHashTable *ended = g_object_get_data(G_OBJECT(w), "ended-jobs");
+    if (!ended || !g_hash_table_contains(ended, &job) || nino_window_is_ending(w, job))
+        return;
+    g_array_append_val(w->ending, job);
+    nino_window_end_jobs(w, FALSE);
+}

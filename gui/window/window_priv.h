@@ -179,6 +179,9 @@ void nino_window_kept(NinoWindow *w); // nino_window_kept_steps() came, maybe af
 // shown of the end waits for them. all: of every job that waits.
 void nino_window_end_jobs(NinoWindow *w, gboolean all);
 gboolean nino_window_is_ending(NinoWindow *w, guint64 job);
+// A job of this window has its number now. It may have ended before, even before the first look at
+// the queue, where what has ended is no news, or when it was known by its title only.
+void nino_window_end_own_job(NinoWindow *w, guint64 job);
 
 // ---- window_queue.c -----------------------------------------------------------------------------
 void nino_window_queue_init(NinoWindow *w);

@@ -33,6 +33,7 @@ static void on_queued(gpointer user, const nino_control_reply *reply)
             g_hash_table_replace(q->w->job_tabs, id, g_strdup(q->uid));
             nino_queue_panel_tell(q->w->queue, reply->job, q->content);
             nino_queue_panel_tell_values(q->w->queue, reply->job, q->values);
+            nino_window_end_own_job(q->w, reply->job);
         }
         if (q->fn)
             q->fn(q->w, q->tag, reply && !reply->err.code ? reply->job : 0);
