@@ -93,9 +93,10 @@ nino_status nino_ref_attention(const nino_ref_args *a, nino_error *err)
     double *p = malloc((size_t) (tk + depth) * sizeof(*p));
     if (!p)
         return nino_ref_nomem(err);
-    for (int64_t b = 0; b < n; b++)
-        for (int64_t h = 0; h < row; h += depth)
-            for (int64_t i = 0; i < tq; i++) {
+    nino_status st = NINO_OK;
+    for (int64_t b = 0; b < n && !st; b++)
+        for (int64_t h = 0; h < row && !st; h += depth)
+            for (int64_t i = 0; i < tq && !(st = nino_ref_cancelled(a, err)); i++) {
                 const int64_t at = (b * tq + i) * row + h, seen = is_causal ? i + tk - tq + 1 : tk;
                 const int64_t key = b * tk * kv_row + h / depth / together * depth;
                 attn_attend(a->x[0] + at, a->x[1] + key, a->x[2] + key,
@@ -105,5 +106,5 @@ nino_status nino_ref_attention(const nino_ref_args *a, nino_error *err)
                     a->y[at + c] = (float) p[tk + c];
             }
     free(p);
-    return NINO_OK;
+    return st;
 }

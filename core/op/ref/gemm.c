@@ -32,13 +32,14 @@ nino_status nino_ref_linear(const nino_ref_args *a, nino_error *err)
     double *sum = malloc((size_t) n * sizeof(*sum));
     if (!sum)
         return nino_ref_nomem(err);
-    for (int64_t r = 0; r < rows; r++) {
+    nino_status st = NINO_OK;
+    for (int64_t r = 0; r < rows && !(st = nino_ref_cancelled(a, err)); r++) {
         memset(sum, 0, (size_t) n * sizeof(*sum));
         add_products(sum, a->x[0] + r * c, a->w, c, n);
         finish_row(a, sum, r * n, n);
     }
     free(sum);
-    return NINO_OK;
+    return st;
 }
 
 // The products of one output pixel: image b, row oy, column ox.
@@ -69,16 +70,16 @@ static nino_status each_pixel(const nino_ref_args *a,
     double *sum = malloc((size_t) n * sizeof(*sum));
     if (!sum)
         return nino_ref_nomem(err);
-    int64_t at = 0;
-    for (int64_t b = 0; b < o->dim[0]; b++)
-        for (int64_t y = 0; y < o->dim[1]; y++)
-            for (int64_t x = 0; x < o->dim[2]; x++, at += n) {
-                memset(sum, 0, (size_t) n * sizeof(*sum));
-                pixel(a, b, y, x, sum);
-                finish_row(a, sum, at, n);
-            }
+    const int64_t pixels = o->dim[0] * o->dim[1] * o->dim[2];
+    nino_status st = NINO_OK;
+    for (int64_t i = 0; i < pixels && !(st = nino_ref_cancelled(a, err)); i++) {
+        const int64_t row = i / o->dim[2];
+        memset(sum, 0, (size_t) n * sizeof(*sum));
+        pixel(a, row / o->dim[1], row % o->dim[1], i % o->dim[2], sum);
+        finish_row(a, sum, i * n, n);
+    }
     free(sum);
-    return NINO_OK;
+    return st;
 }
 
 nino_status nino_ref_conv2d(const nino_ref_args *a, nino_error *err)

@@ -16,6 +16,12 @@ nino_status nino_ref_nomem(nino_error *err)
     return nino_fail(err, NINO_ERR_NOMEM, "ref", "no host memory for a temporary");
 }
 
+nino_status nino_ref_cancelled(const nino_ref_args *a, nino_error *err)
+{
+    return nino_backend_is_cancelled(a->be) ? nino_fail(err, NINO_ERR_CANCELLED, "", "cancelled")
+                                            : NINO_OK;
+}
+
 // ---- memory ----------------------------------------------------------------------------------
 
 static void *create_arena(void *priv, uint64_t bytes, nino_error *err)
@@ -108,7 +114,7 @@ static nino_status ref_run(nino_backend *be, const nino_op_call *c, nino_error *
     const uint64_t start = nino_monitor_is_on(be->monitor) ? nino_now_ns() : 0;
     const size_t n = (size_t) nino_shape_count(&c->d.dst);
     float *owned[NINO_OP_MAX_SRC] = { 0 }, *out = NULL;
-    nino_ref_args a = { .d = &c->d };
+    nino_ref_args a = { .d = &c->d, .be = be };
     nino_status st = NINO_OK;
     for (int i = 0; i < c->d.n_src; i++)
         if (!(a.x[i] = ref_load(c->src[i], &owned[i]))) {

@@ -9,9 +9,11 @@ typedef struct nino_ref_args {
     float *y;           // may be x[i] for the sources the op table allows
     const float *w, *b; // packed: w [taps][C][N], b [N] or NULL
     uint32_t *count;    // CHECK_FINITE's result
+    const nino_backend *be;
 } nino_ref_args;
 
-// One function an op; each returns NINO_OK or NINO_ERR_NOMEM.
+// One function an op; each returns NINO_OK, NINO_ERR_NOMEM, or NINO_ERR_CANCELLED: those that take a
+// row of products for every row of the result look after each.
 #define X(ID, name, family) nino_status nino_ref_##name(const nino_ref_args *a, nino_error *err);
 NINO_OPS(X)
 #undef X
@@ -23,3 +25,4 @@ static inline int64_t nino_ref_row(const nino_op_rows *r, int64_t i)
     return r->positions ? i / r->positions * r->batch + i % r->positions * r->position : 0;
 }
 nino_status nino_ref_nomem(nino_error *err);
+nino_status nino_ref_cancelled(const nino_ref_args *a, nino_error *err); // NINO_OK: it is not

@@ -446,6 +446,30 @@ static void test_storage(void)
     nino_array_unref(&a);
 }
 
+// An op that is asked to end while it runs does so at the next row of its result.
+static void test_cancel(void)
+{
+    static const int asked = 1; // of the backend, not of the stream, which would not begin
+    nino_conv c = { .w = weight(pattern(NINO_SHAPE(2, 3, 3, 3), 1, 1, 5), NINO_W_CONV3) };
+    nino_linear l = { .w = weight(pattern(NINO_SHAPE(5, 4), 3, 1, 7), NINO_W_MATRIX) };
+    const nino_shape row = NINO_SHAPE(1, 3, 4);
+    for (int i = 0; i < 6; i++) { // the first three pack the weights
+        be->cancel = i < 3 ? NULL : &asked;
+        nino_tensor *y = i % 3 == 0 ? nino_conv2d(s, input(NINO_SHAPE(1, 3, 2, 4), 7, 3, 23), &c)
+                         : i % 3 == 1
+                             ? nino_linear_op(s, input(row, 1, 0, 3), &l)
+                             : nino_attention(s, input(row, 3, 1, 19), input(row, 7, 2, 21),
+                                              input(row, 5, 3, 11), 2, 0);
+        CHECK(!y == (i >= 3));
+        CHECK(nino_stream_status(s, &err) == (y ? NINO_OK : NINO_ERR_CANCELLED));
+        nino_stream_clear_error(s);
+        nino_unref(y);
+    }
+    be->cancel = NULL;
+    nino_conv_release(&c);
+    nino_linear_release(&l);
+}
+
 int main(void)
 {
     be = nino_ref_open(0, NULL, &err);
@@ -469,8 +493,8 @@ int main(void)
     test_blend();
     test_rgb8();
     test_storage();
+    test_cancel();
     CHECK_OK(nino_stream_status(s, &err), err);
     nino_stream_destroy(&s);
     nino_backend_close(&be);
-    return 0;
 }
