@@ -87,6 +87,13 @@ int nino_run_texts(const nino_run *r, nino_meta *out)
     return n;
 }
 
+const char *nino_node_folder(const nino_run *r, bool is_temp)
+{
+    const nino_services *s = nino_services_of(r->ctx);
+    const char *dir = r->is_plan ? NULL : s->output_dir(r->ctx);
+    return dir && is_temp ? s->temp_dir(r->ctx) : dir;
+}
+
 void nino_node_hand_on(nino_run *r)
 {
     nino_value_unref(&r->out[0]);

@@ -16,6 +16,9 @@ nino_value *nino_node_out(nino_run *r, int i, nino_port_type type, nino_error *e
 // there are any. Returns how many; they live as long as the run.
 #define NINO_RUN_TEXTS 3
 int nino_run_texts(const nino_run *r, nino_meta *out);
+// The folder that the node's files go to, of outputs or of what is only looked at; NULL: it writes
+// none, in a plan or where nobody wants files.
+const char *nino_node_folder(const nino_run *r, bool is_temp);
 // Output 0 becomes input 0: what shows or saves hands it on.
 void nino_node_hand_on(nino_run *r);
 // Takes `text` (malloc'd) as STRING output i.

@@ -87,7 +87,9 @@ static nino_status bound_run(nino_run *r, nino_error *err)
     if (p->blur)
         return nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "value", "blur",
                               "only 0 is supported; MaskBlur+ blurs");
-    if (!bounds(m, b))
+    if (r->is_plan) // what it shows is not known: at most all of it
+        memcpy(b, (int64_t[]){ 0, 0, m->shape.dim[2] - 1, m->shape.dim[1] - 1 }, sizeof(b));
+    else if (!bounds(m, b))
         return nino_fail_kind(err, NINO_ERR_ARG, "value", "mask", "the mask is empty");
     const int64_t x = most(b[0] - p->padding, 0), y = most(b[1] - p->padding, 0);
     const int64_t w = least(b[2] + 1 + p->padding, m->shape.dim[2]) - x,

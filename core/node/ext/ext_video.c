@@ -223,8 +223,7 @@ static nino_status combine_run(nino_run *r, nino_error *err)
 {
     const combine_params *p = r->params;
     const nino_array *a = NINO_IN(r, 0, image);
-    const nino_services *s = nino_services_of(r->ctx);
-    const char *dir = p->save_output ? s->output_dir(r->ctx) : s->temp_dir(r->ctx);
+    const char *dir = nino_node_folder(r, !p->save_output);
     const time_t now = time(NULL);
     struct tm tm;
     char *name = NULL;
@@ -237,7 +236,7 @@ static nino_status combine_run(nino_run *r, nino_error *err)
         return nino_fail_kind(err, NINO_ERR_UNSUPPORTED, "value", "audio",
                               "%s is written without sound here; video/h264-mp4 has it",
                               combine_formats[p->format]);
-    if (r->is_plan || !a || !a->shape.dim[0])
+    if (!dir || !a || !a->shape.dim[0])
         return give_names(r, p->save_output, NULL, 0, err);
     read_extra(r, &how, &with_texts);
     localtime_r(&now, &tm);
@@ -305,9 +304,9 @@ static nino_status select_name_run(nino_run *r, nino_error *err)
     const int64_t n = v->n_items - 1, index = ((const select_name_params *) r->params)->index;
     const int64_t at = index < 0 ? n + index : index;
     if (at < 0 || at >= n)
-        return r->is_plan ? nino_ext_out_copy(r, 0, "", err)
-                          : nino_fail_kind(err, NINO_ERR_RANGE, "range", "index",
-                                           "there are %lld files", (long long) n);
+        return !nino_node_folder(r, false) ? nino_ext_out_copy(r, 0, "", err)
+                                           : nino_fail_kind(err, NINO_ERR_RANGE, "range", "index",
+                                                            "there are %lld files", (long long) n);
     return nino_ext_out_copy(r, 0, v->item[1 + at]->u.string, err);
 }
 

@@ -91,9 +91,9 @@ end:
 
 static nino_status image_save_save_run(nino_run *r, nino_error *err)
 {
-    const char *dir = nino_services_of(r->ctx)->output_dir(r->ctx);
+    const char *dir = nino_node_folder(r, false);
     nino_node_hand_on(r);
-    if (r->is_plan)
+    if (!dir)
         return NINO_OK;
     const nino_status st = nino_file_mkdirs(dir, false, err);
     return st ? st
@@ -110,8 +110,8 @@ static nino_status image_save_save_check(const nino_ctx *ctx, const void *params
 nino_status nino_node_preview_as(nino_run *r, const nino_array *images, bool is_jpeg,
                                  nino_error *err)
 {
-    const char *dir = nino_services_of(r->ctx)->temp_dir(r->ctx);
-    if (r->is_plan)
+    const char *dir = nino_node_folder(r, true);
+    if (!dir)
         return NINO_OK;
     const nino_status st = nino_file_mkdirs(dir, true, err);
     return st ? st : image_save_save(r, images, dir, "ninodes_preview", is_jpeg, err);

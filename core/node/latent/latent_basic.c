@@ -61,8 +61,9 @@ static nino_status latent_basic_save_run(nino_run *r, nino_error *err)
 {
     const save_params *p = r->params;
     const nino_latent *l = &r->in[0]->u.latent;
+    const char *dir = nino_node_folder(r, false);
     nino_node_hand_on(r);
-    if (r->is_plan)
+    if (!dir)
         return NINO_OK;
     const time_t now = time(NULL);
     struct tm tm;
@@ -70,7 +71,6 @@ static nino_status latent_basic_save_run(nino_run *r, nino_error *err)
     const nino_prefix_vars vars = {
         .width = 0, .height = 0, .now = &tm, .prompt_json = r->prompt_json
     };
-    const char *dir = nino_services_of(r->ctx)->output_dir(r->ctx);
     nino_meta meta[NINO_RUN_TEXTS];
     int n_meta = nino_run_texts(r, meta);
     if (n_meta && !strcmp(meta[n_meta - 1].key, NINO_RUN_PROFILE_KEY))

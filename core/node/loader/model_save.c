@@ -75,8 +75,8 @@ static void keep_heads(content *c, const nino_weights *file)
 // Writes it below the output folder under the next free number of the prefix and the suffix.
 static nino_status write(nino_run *r, content *c, const char *suffix, nino_error *err)
 {
-    const char *dir = nino_services_of(r->ctx)->output_dir(r->ctx);
-    const char *prefix = ((const save_params *) r->params)->filename_prefix;
+    const char *dir = nino_node_folder(r, false),
+               *prefix = ((const save_params *) r->params)->filename_prefix;
     const time_t now = time(NULL);
     struct tm tm;
     localtime_r(&now, &tm);
@@ -141,7 +141,7 @@ static nino_status model_save_model_run(nino_run *r, nino_error *err)
     const nino_array empty = { .dtype = NINO_F32, .shape = NINO_SHAPE(0) };
     if (!m)
         return NINO_ERR_UNSUPPORTED;
-    if (r->is_plan)
+    if (!nino_node_folder(r, false))
         return NINO_OK;
     nino_status st = nino_model_file(m, &file, err);
     if (!st && m->net->is_scaled && nino_weights_base(file) != file)
@@ -175,7 +175,7 @@ static nino_status clip_run(nino_run *r, nino_error *err)
                                                         "_mistral3", "_qwen25_vl" };
     const nino_clip *clip = nino_in_clip(r, 0);
     nino_status st = NINO_OK;
-    for (int i = 0; i < NINO_ENC_COUNT && !st && !r->is_plan; i++) {
+    for (int i = 0; i < NINO_ENC_COUNT && !st && nino_node_folder(r, false); i++) {
         content c = { 0 };
         const nino_encoder *e = clip->enc[i];
         if (!e)

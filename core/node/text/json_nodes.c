@@ -161,9 +161,9 @@ static nino_status save_text_write(nino_run *r, const char *text, const char *di
 
 static nino_status save_text_run(nino_run *r, nino_error *err)
 {
-    const char *dir = nino_services_of(r->ctx)->output_dir(r->ctx);
+    const char *dir = nino_node_folder(r, false);
     r->out[0] = nino_value_ref(r->in[0]);
-    if (r->is_plan || !dir)
+    if (!dir)
         return NINO_OK;
     const nino_status st = nino_file_mkdirs(dir, false, err);
     return st ? st : save_text_write(r, r->in[0]->u.string, dir, err);

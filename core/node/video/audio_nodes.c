@@ -89,11 +89,10 @@ static nino_status audio_save(nino_run *r, const char *dir, const char *prefix, 
 
 static nino_status audio_save_in(nino_run *r, bool is_temp, const char *prefix, nino_error *err)
 {
+    const char *dir = nino_node_folder(r, is_temp);
     nino_node_hand_on(r);
-    if (r->is_plan || !audio_in(r, 0))
+    if (!dir || !audio_in(r, 0))
         return NINO_OK;
-    const nino_services *sv = nino_services_of(r->ctx);
-    const char *dir = is_temp ? sv->temp_dir(r->ctx) : sv->output_dir(r->ctx);
     const nino_status st = nino_file_mkdirs(dir, is_temp, err);
     return st ? st : audio_save(r, dir, prefix, err);
 }

@@ -54,13 +54,12 @@ static nino_status write_frames(nino_run *r, const nino_array *images, nino_file
 static nino_status video_save_save(nino_run *r, const nino_array *images, const char *prefix,
                                    nino_video_params p, nino_error *err)
 {
-    const char *dir = nino_services_of(r->ctx)->output_dir(r->ctx),
-               *ext = nino_video_extension(p.format);
+    const char *dir = nino_node_folder(r, false), *ext = nino_video_extension(p.format);
     const time_t now = time(NULL);
     struct tm tm;
     char *name = NULL, *path = NULL;
     nino_file_writer *file = NULL;
-    if (r->is_plan)
+    if (!dir)
         return NINO_OK;
     p.height = (int) images->shape.dim[1];
     p.width = (int) images->shape.dim[2];
