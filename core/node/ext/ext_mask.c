@@ -58,6 +58,8 @@ static nino_status blur_lines(const nino_run *r, const float *src, float *dst, i
 static nino_status blur(const nino_run *r, nino_array *m, int64_t size, nino_error *err)
 {
     const nino_shape s = m->shape;
+    if (r->is_plan)
+        return NINO_OK;
     const double sigma = (double) size * 0.15 + 0.35;
     const int64_t radius = size / 2;
     float *k = malloc((size_t) size * sizeof(*k)),
@@ -294,7 +296,7 @@ static nino_status grow_run(nino_run *r, nino_error *err)
     float *spare = malloc((size_t) n * sizeof(float));
     double expand = (double) p->expand;
     nino_status st = spare ? NINO_OK : nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
-    for (int64_t i = 0; !st && i < m->shape.dim[0]; i++) {
+    for (int64_t i = 0; !st && !r->is_plan && i < m->shape.dim[0]; i++) {
         float *v = nino_array_f32(m) + i * n;
         for (int64_t k = 0; p->flip_input && k < n; k++)
             v[k] = 1 - v[k];
@@ -303,7 +305,7 @@ static nino_status grow_run(nino_run *r, nino_error *err)
         if (i)
             blend_frames(p, v, v - n, n);
     }
-    for (int64_t i = 0; !st && p->blur_radius > 0 && i < m->shape.dim[0]; i++)
+    for (int64_t i = 0; !st && !r->is_plan && p->blur_radius > 0 && i < m->shape.dim[0]; i++)
         st = blur8(r, nino_array_f32(m) + i * n, h, w, p->blur_radius, err);
     free(spare);
     if (st) {
@@ -356,7 +358,7 @@ static nino_status color_run(nino_run *r, nino_error *err)
     const double rgb[3] = { (double) p->red, (double) p->green, (double) p->blue };
     nino_array *m =
         nino_node_array(NINO_F32, NINO_SHAPE(s.dim[0], s.dim[1], s.dim[2]), r->def->key, err);
-    for (int64_t i = 0; m && i < nino_shape_count(&m->shape); i++) {
+    for (int64_t i = 0; m && !r->is_plan && i < nino_shape_count(&m->shape); i++) {
         double d = 0;
         for (int k = 0; k < 3; k++) {
             const double e = (double) nino_array_f32(a)[i * s.dim[3] + k] * 255 - rgb[k];
@@ -398,7 +400,7 @@ static nino_status from_color_run(nino_run *r, nino_error *err)
     const int64_t rgb[3] = { p->red, p->green, p->blue };
     nino_array *m =
         nino_node_array(NINO_F32, NINO_SHAPE(s.dim[0], s.dim[1], s.dim[2]), r->def->key, err);
-    for (int64_t i = 0; m && i < nino_shape_count(&m->shape); i++) {
+    for (int64_t i = 0; m && !r->is_plan && i < nino_shape_count(&m->shape); i++) {
         bool is = true;
         for (int k = 0; k < 3; k++) {
             const float v = fminf(fmaxf(nino_array_f32(a)[i * s.dim[3] + k], 0), 1);
@@ -442,7 +444,7 @@ static nino_status rgbcmy_run(nino_run *r, nino_error *err)
     for (int o = 0; o < 8 && !st; o++) {
         nino_array *m =
             nino_node_array(NINO_F32, NINO_SHAPE(s.dim[0], s.dim[1], s.dim[2]), r->def->key, err);
-        for (int64_t i = 0; m && i < nino_shape_count(&m->shape); i++) {
+        for (int64_t i = 0; m && !r->is_plan && i < nino_shape_count(&m->shape); i++) {
             bool is = true;
             for (int k = 0; k < 3; k++) {
                 const float v = nino_array_f32(a)[i * s.dim[3] + k];
