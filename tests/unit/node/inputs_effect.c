@@ -1,7 +1,10 @@
 // Inputs do what they say: of every node that makes pictures or masks of such, each input that is not
-// marked as without effect is changed until the result differs; marked ones never change it.
+// marked as without effect is changed until the result differs; marked ones never change it. And no node
+// changes what it was given.
 #include "core/base/hash.h"
 #include "tests/flow.h"
+
+#include <math.h>
 
 enum { W = 96, H = 80 };
 
@@ -135,16 +138,20 @@ static bool make_json(const nino_node_def *d, char *json, size_t size)
             return false;
     if (!has_input || d->is_virtual || d->is_output || !source_of(out))
         return false;
-    snprintf(json, size,
-             "{'1': {'class_type': 'LoadImage', 'inputs': {'image': 'from memory'}},"
-             " '4': {'class_type': '%s', 'inputs': {%s}}, %s"
-             " '6': {'class_type': 'SaveImage', 'inputs': {'images': ['%d', 0], 'filename_prefix': "
-             "'x'}}}",
-             d->key, inputs,
-             out == NINO_PORT_MASK
-                 ? "'5': {'class_type': 'MaskToImage', 'inputs': {'mask': ['4', 0]}},"
-                 : "",
-             out == NINO_PORT_MASK ? 5 : 4);
+    snprintf(
+        json, size,
+        "{'1': {'class_type': 'LoadImage', 'inputs': {'image': 'from memory'}},"
+        " '4': {'class_type': '%s', 'inputs': {%s}}, %s"
+        " '6': {'class_type': 'SaveImage', 'inputs': {'images': ['%d', 0], 'filename_prefix': "
+        "'x'}},"
+        " '7': {'class_type': 'SaveImage', 'inputs': {'images': ['1', 0], 'filename_prefix': 'y'}},"
+        " '8': {'class_type': 'MaskToImage', 'inputs': {'mask': ['1', 1]}},"
+        " '9': {'class_type': 'SaveImage', 'inputs': {'images': ['8', 0], 'filename_prefix': "
+        "'z'}}}",
+        d->key, inputs,
+        out == NINO_PORT_MASK ? "'5': {'class_type': 'MaskToImage', 'inputs': {'mask': ['4', 0]}},"
+                              : "",
+        out == NINO_PORT_MASK ? 5 : 4);
     return true;
 }
 
@@ -153,11 +160,28 @@ static bool take(const nino_job *job, size_t i, nino_raster *p)
     return !nino_job_image(job, "6", i, p, NULL);
 }
 
+// What the node was given is as it was: another one may have it, too.
+static void check_sources(const nino_job *job, const nino_node_def *d, const char *change)
+{
+    nino_raster image = { NINO_RASTER_INIT }, mask = { NINO_RASTER_INIT };
+    CHECK(!nino_job_image(job, "7", 0, &image, NULL) && !nino_job_image(job, "9", 0, &mask, NULL));
+    CHECK(image.height == H && image.width == W && mask.height == H && mask.width == W);
+    for (int i = 0; i < H * W; i++) {
+        const uint8_t *at = pixels[i / W][i % W];
+        bool is_same = fabsf(((const float *) mask.data)[3 * i] - 1 + (float) at[3] / 255) < 1e-6f;
+        for (int c = 0; c < 3; c++)
+            is_same &= fabsf(((const float *) image.data)[3 * i + c] - (float) at[c] / 255) < 1e-6f;
+        if (!is_same)
+            fprintf(stderr, "%s (%s) changes its input\n", d->key, change ? change : "as it is");
+        CHECK(is_same);
+    }
+}
+
 // The result with this assignment ("KEY=VALUE" or NULL). False: it failed.
 static bool result(const nino_node_def *d, const char *json, const char *change, nino_hash *out)
 {
     static const nino_job_options o = { NINO_JOB_OPTIONS_INIT, .keep_results = true,
-                                        .no_files = true, .is_silent = true };
+                                        .no_files = true, .is_silent = true, .is_anew = true };
     const nino_raster r = { NINO_RASTER_INIT, .type = NINO_RASTER_U8, .n = 1,        .height = H,
                             .width = W,       .channels = 4,          .data = pixels };
     nino_error err;
@@ -178,6 +202,8 @@ static bool result(const nino_node_def *d, const char *json, const char *change,
         nino_job_wait(job, 50);
     nino_raster p = { NINO_RASTER_INIT };
     const bool ok = job && !st && take(job, 0, &p);
+    if (ok)
+        check_sources(job, d, change);
     nino_hasher *h = nino_hasher_create();
     for (size_t i = 0; ok && take(job, i, &p); i++) {
         const int size[4] = { p.n, p.height, p.width, p.channels };
