@@ -130,7 +130,7 @@ static tiles_axis tiles_of(int64_t size, int64_t tile, int64_t overlap)
 {
     tiles_axis a = { .size = size, .tile = tile < size ? tile : size };
     const double stride = fmax((double) tile / 4, (double) (tile - overlap));
-    a.stride = (int64_t) rint(stride);
+    a.stride = (int64_t) fmax(rint(stride), 1); // of tiles of a pixel or two as well
     a.n = 1;
     while (a.tile + (a.n - 1) * a.stride < size)
         a.n++;
@@ -224,11 +224,18 @@ static nino_status merge_tiles_run(nino_run *r, nino_error *err)
         nino_array_unref(&sum);
         return err->code ? err->code : nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
     }
-    for (int i = 0; i < n && i < x.n * y.n && !r->is_plan; i++)
+    nino_status st = NINO_OK;
+    for (int i = 0; i < n && i < x.n * y.n && !r->is_plan && !st; i++) {
         tiles_paste(sum, weights, nino_value_at(r->in[0], i)->u.image, tiles_at(&y, i / x.n),
                     tiles_at(&x, i % x.n));
+        st = nino_node_cancelled(r, err);
+    }
     tiles_normalise(sum, weights);
     free(weights);
+    if (st) {
+        nino_array_unref(&sum);
+        return st;
+    }
     return nino_out_image(r, 0, sum, err);
 }
 
