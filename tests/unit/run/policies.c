@@ -115,20 +115,22 @@ static float *keep_picture(size_t *n)
     " '8': {'class_type': 'VAEDecode', 'inputs': {'samples': ['6', 0], 'vae': ['1', 2]}},"         \
     " '9': {'class_type': 'SaveImage', 'inputs': {'images': ['8', 0], 'filename_prefix': 'p'}}}"
 
-static const char clip[] =
-    "{'1': {'class_type': 'CLIPLoader', 'inputs': {'clip_name': 'demo_umt5.safetensors', 'type': "
-    "'wan'}},"
-    " '2': {'class_type': 'VAELoader', 'inputs': {'vae_name': 'demo_wan_vae.safetensors'}},"
-    " '3': {'class_type': 'UNETLoader', 'inputs': {'unet_name': 'demo_wan_fp8_scaled.safetensors', "
-    "'weight_dtype': 'default'}},"
-    " '4': {'class_type': 'CLIPTextEncode', 'inputs': {'text': 'a', 'clip': ['1', 0]}},"
-    " '5': {'class_type': 'EmptyHunyuanLatentVideo', 'inputs': {'width': 32, 'height': 32, "
-    "'length': 9, 'batch_size': 1}},"
-    " '6': {'class_type': 'KSampler', 'inputs': {'model': ['3', 0], 'positive': ['4', 0], "
-    "'negative': ['4', 0], 'latent_image': ['5', 0], 'seed': 1, 'steps': 1, 'cfg': 1, "
-    "'sampler_name': 'euler', 'scheduler': 'simple', 'denoise': 1}},"
-    " '8': {'class_type': 'VAEDecode', 'inputs': {'samples': ['6', 0], 'vae': ['2', 0]}},"
-    " '9': {'class_type': 'SaveImage', 'inputs': {'images': ['8', 0], 'filename_prefix': 'p'}}}";
+#define CLIP(side, decode)                                                                         \
+    "{'1': {'class_type': 'CLIPLoader', 'inputs': {'clip_name': 'demo_umt5.safetensors', 'type': " \
+    "'wan'}},"                                                                                     \
+    " '2': {'class_type': 'VAELoader', 'inputs': {'vae_name': 'demo_wan_vae.safetensors'}},"       \
+    " '3': {'class_type': 'UNETLoader', 'inputs': {'unet_name': "                                  \
+    "'demo_wan_fp8_scaled.safetensors', "                                                          \
+    "'weight_dtype': 'default'}},"                                                                 \
+    " '4': {'class_type': 'CLIPTextEncode', 'inputs': {'text': 'a', 'clip': ['1', 0]}},"           \
+    " '5': {'class_type': 'EmptyHunyuanLatentVideo', 'inputs': {'width': " side                    \
+    ", 'height': " side ", "                                                                       \
+    "'length': 9, 'batch_size': 1}},"                                                              \
+    " '6': {'class_type': 'KSampler', 'inputs': {'model': ['3', 0], 'positive': ['4', 0], "        \
+    "'negative': ['4', 0], 'latent_image': ['5', 0], 'seed': 1, 'steps': 1, 'cfg': 1, "            \
+    "'sampler_name': 'euler', 'scheduler': 'simple', 'denoise': 1}},"                              \
+    " '8': {'class_type': " decode "'samples': ['6', 0], 'vae': ['2', 0]}},"                       \
+    " '9': {'class_type': 'SaveImage', 'inputs': {'images': ['8', 0], 'filename_prefix': 'p'}}}"
 
 #define OFF(policy) NINO_POLICY_BIT(NINO_POLICY_##policy)
 
@@ -175,11 +177,14 @@ static void test_phases(nino_ctx *ctx)
 static void test_clip(nino_ctx *ctx)
 {
     size_t n;
-    const counts on = run_off(ctx, clip, OFF(TILES)); // a plan may take several at once
+    const char *whole = CLIP("32", "'VAEDecode', 'inputs': {"),
+               *tiled = CLIP("96", "'VAEDecodeTiled', 'inputs': {'tile_size': 64, 'overlap': 16, ");
+    const counts on = run_off(ctx, whole, OFF(TILES)); // a plan may take several at once
     float *v = keep_picture(&n);
-    const counts off = run_off(ctx, clip, OFF(TILES) | OFF(STREAMING));
+    const counts off = run_off(ctx, whole, OFF(TILES) | OFF(STREAMING));
     check_same(v, n, 0);
     CHECK(on.chunks == 3 && off.chunks == 1 && off.mem.peak > on.mem.peak);
+    CHECK(run_off(ctx, tiled, OFF(TILES)).tiles > 1); // which were asked for
     free(v);
 }
 
