@@ -17,16 +17,23 @@ run() {
     win_do export-trace-to "$work/$1.json"; until_ok 30 test -s "$work/$1.json" || die "no trace of the run"
 }
 published() { grep -o '"name":"preview"[^}]*"step":[0-9]*' "$work/$1.json" | sort -u | wc -l; }
+# A run that goes on until it was looked at: watched NODE COMMAND...
+watched() {
+    win_do set "$1.steps=9999"; win_do run
+    wait_state running 60; "${@:2}"; win_do cancel; wait_state cancelled 60
+}
 label_is_sound() {
-    at '*' 'Preview of step * of 12, took * ms*' wait || die "no preview is shown"
-    at '*' 'Preview of step * of 12, took * ms (* % of the sampling)' wait || die "the preview does not tell its cost"
+    at '*' 'Preview of step * of 9999, took * ms*' wait || die "no preview is shown"
+    at '*' 'Preview of step * of 9999, took * ms (* % of the sampling)' wait || die "the preview does not tell its cost"
     at '*' 'KSampler, node 4, running, shows what it made*' wait || die "the node does not show the preview"
     shot preview
 }
 run 1 true
 [ "$(published 1)" = 0 ] || die "previews were made although none are wanted"
 actions "" Activate preview "[<'latent2rgb'>]" '{}' >/dev/null
-run 2 label_is_sound
+watched 4 label_is_sound
+win_do set 4.steps=12
+run 2 true
 at '*' 'Preview of step *' gone || die "a preview is shown in place of the result"
 [ "$(published 2)" -ge 10 ] || die "only $(published 2) previews in 12 steps"
 app_do quiet # for measuring: no previews, whatever is chosen
@@ -43,8 +50,9 @@ printf '[preferences]\npreview=taesd\npreview-every=1\npreview-percent=100\n' >"
 start --models "$A/models" --device ref --output "$work/out" "$A/e2e/workflows/sd15_tiny_euler.json"
 wait_state ready 60
 win_do panel result
+watched 3 at '*' 'Preview of step * of *' wait
 win_do set 3.steps=24
-node=3 run 4 at '*' 'Preview of step * of *' wait
+node=3 run 4 true
 grep -o '"name":"preview"[^}]*"width":[0-9]*' "$work/4.json" | grep -q '"width":128$' || die "no preview by the tiny autoencoder"
 shot taesd
 app_do quit

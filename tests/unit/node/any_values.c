@@ -55,19 +55,50 @@ static const char nodes[] =
     "'l1': {'class_type': 'KSamplerSelect', 'inputs': {'sampler_name': 'euler'}},"
     "'m1': {'class_type': 'RandomNoise', 'inputs': {'noise_seed': 1}},"
     "'n1': {'class_type': 'BasicGuider',"
-    " 'inputs': {'model': ['h1', 0], 'conditioning': ['h2', 0]}}";
+    " 'inputs': {'model': ['h1', 0], 'conditioning': ['h2', 0]}},"
+    "'o1': {'class_type': 'CheckpointLoaderSimple',"
+    " 'inputs': {'ckpt_name': 'sd15_tiny.safetensors'}},"
+    "'p1': {'class_type': 'UpscaleModelLoader',"
+    " 'inputs': {'model_name': 'up_realesrgan_x2_tiny.safetensors'}},"
+    "'p2': {'class_type': 'ModelPatchLoader',"
+    " 'inputs': {'name': 'qwen_patch_own.safetensors'}},"
+    "'q1': {'class_type': 'LatentOperationSharpen', 'inputs': {}},"
+    "'q2': {'class_type': 'Context (rgthree)', 'inputs': {'model': ['h1', 0], 'seed': 3}},"
+    "'q3': {'class_type': 'Bus Node', 'inputs': {'clip': ['h1', 1]}},"
+    "'q4': {'class_type': 'ToBasicPipe', 'inputs': {'model': ['h1', 0], 'clip': ['h1', 1],"
+    " 'vae': ['h1', 2], 'positive': ['h2', 0], 'negative': ['h3', 0]}},"
+    "'q5': {'class_type': 'CR LoRA Stack', 'inputs': {'switch_1': 'On',"
+    " 'lora_name_1': 'demo_outline.safetensors', 'model_weight_1': 0.5}},"
+    "'q6': {'class_type': 'PrimitiveBoundingBox', 'inputs': {'width': 4, 'height': 3}},"
+    "'r2': {'class_type': 'CM_ComposeVec2', 'inputs': {'x': 1, 'y': 0}},"
+    "'r3': {'class_type': 'CM_ComposeVec3', 'inputs': {'x': 1, 'y': 0, 'z': -2}},"
+    "'r4': {'class_type': 'CM_ComposeVec4', 'inputs': {'x': 1, 'y': 0, 'z': -2, 'w': 0.5}},"
+    "'s1': {'class_type': 'VHS_VideoCombine', 'inputs': {'images': ['a3', 0],"
+    " 'format': 'image/webp', 'filename_prefix': 'f'}}";
 
 static const source sources[] = {
-    { NINO_PORT_IMAGE, "a1" },        { NINO_PORT_IMAGE, "a2" },        { NINO_PORT_IMAGE, "a3" },
-    { NINO_PORT_IMAGE, "a4" },        { NINO_PORT_MASK, "b1" },         { NINO_PORT_MASK, "b2" },
-    { NINO_PORT_MASK, "b3" },         { NINO_PORT_MASK, "b4" },         { NINO_PORT_LATENT, "c1" },
-    { NINO_PORT_LATENT, "c2" },       { NINO_PORT_LATENT, "c3" },       { NINO_PORT_STRING, "d1" },
-    { NINO_PORT_STRING, "d2" },       { NINO_PORT_STRING, "d3" },       { NINO_PORT_INT, "e1" },
-    { NINO_PORT_INT, "e2" },          { NINO_PORT_INT, "e3" },          { NINO_PORT_FLOAT, "f1" },
-    { NINO_PORT_FLOAT, "f2" },        { NINO_PORT_BOOLEAN, "g1" },      { NINO_PORT_MODEL, "h1" },
-    { NINO_PORT_CONDITIONING, "h2" }, { NINO_PORT_CONDITIONING, "h3" }, { NINO_PORT_AUDIO, "i1" },
-    { NINO_PORT_VIDEO, "j1" },        { NINO_PORT_SIGMAS, "k1" },       { NINO_PORT_SIGMAS, "k2" },
-    { NINO_PORT_SAMPLER, "l1" },      { NINO_PORT_NOISE, "m1" },        { NINO_PORT_GUIDER, "n1" },
+    { NINO_PORT_IMAGE, "a1" },        { NINO_PORT_IMAGE, "a2" },
+    { NINO_PORT_IMAGE, "a3" },        { NINO_PORT_IMAGE, "a4" },
+    { NINO_PORT_MASK, "b1" },         { NINO_PORT_MASK, "b2" },
+    { NINO_PORT_MASK, "b3" },         { NINO_PORT_MASK, "b4" },
+    { NINO_PORT_LATENT, "c1" },       { NINO_PORT_LATENT, "c2" },
+    { NINO_PORT_LATENT, "c3" },       { NINO_PORT_STRING, "d1" },
+    { NINO_PORT_STRING, "d2" },       { NINO_PORT_STRING, "d3" },
+    { NINO_PORT_INT, "e1" },          { NINO_PORT_INT, "e2" },
+    { NINO_PORT_INT, "e3" },          { NINO_PORT_FLOAT, "f1" },
+    { NINO_PORT_FLOAT, "f2" },        { NINO_PORT_BOOLEAN, "g1" },
+    { NINO_PORT_MODEL, "h1" },        { NINO_PORT_CONDITIONING, "h2" },
+    { NINO_PORT_CONDITIONING, "h3" }, { NINO_PORT_AUDIO, "i1" },
+    { NINO_PORT_VIDEO, "j1" },        { NINO_PORT_SIGMAS, "k1" },
+    { NINO_PORT_SIGMAS, "k2" },       { NINO_PORT_SAMPLER, "l1" },
+    { NINO_PORT_NOISE, "m1" },        { NINO_PORT_GUIDER, "n1" },
+    { NINO_PORT_MODEL, "o1" },        { NINO_PORT_UPSCALE_MODEL, "p1" },
+    { NINO_PORT_MODEL_PATCH, "p2" },  { NINO_PORT_LATENT_OPERATION, "q1" },
+    { NINO_PORT_CONTEXT, "q2" },      { NINO_PORT_BUS, "q3" },
+    { NINO_PORT_BASIC_PIPE, "q4" },   { NINO_PORT_LORA_STACK, "q5" },
+    { NINO_PORT_BOUNDING_BOX, "q6" }, { NINO_PORT_VEC2, "r2" },
+    { NINO_PORT_VEC3, "r3" },         { NINO_PORT_VEC4, "r4" },
+    { NINO_PORT_FILENAMES, "s1" },
 };
 
 static uint64_t draw(uint64_t n)
@@ -113,7 +144,7 @@ static const char *source_of(nino_port_type t, int *slot)
     size_t n = 0;
     *slot = t == NINO_PORT_CLIP ? 1 : t == NINO_PORT_VAE ? 2 : 0;
     if (*slot)
-        return "h1";
+        return draw(2) ? "h1" : "o1";
     for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
         if (sources[i].type == t || t == NINO_PORT_ANY)
             fits[n++] = &sources[i];
@@ -241,7 +272,7 @@ static nino_status run(nino_graph *g, const nino_job_options *o)
 
 static bool check_case(const nino_node_def *d, int *n_ok)
 {
-    static const char *const demo[] = { "data/demo/models", NULL };
+    static const char *const demo[] = { "data/demo/models", "tests/data/models", NULL };
     const nino_job_options o = { NINO_JOB_OPTIONS_INIT, .models = demo, .no_files = draw(2),
                                  .is_silent = true };
     nino_plan plan;
@@ -268,7 +299,7 @@ static bool check_case(const nino_node_def *d, int *n_ok)
 int main(void)
 {
     const char *seed = getenv("NINODES_TEST_SEED"), *only = getenv("NINODES_TEST_CLASS");
-    const int times = getenv("NINODES_TEST_LONG") ? 200 : 4;
+    const int times = getenv("NINODES_TEST_LONG") ? 100 : 2;
     int n_classes = 0, n = 0, n_ok = 0, wrong = 0;
     signal(SIGSEGV, on_crash);
     signal(SIGABRT, on_crash);
