@@ -498,7 +498,6 @@ static nino_status run_clip(job *j, nino_error *err)
     const int64_t area = (int64_t) j->h * j->w * j->out_unit * j->out_unit;
     const bool is_tiled = j->x.n * j->y.n > 1;
     nino_status st = NINO_OK;
-    j->right = NULL;
     j->bottom = calloc((size_t) j->x.n, sizeof(nino_array *));
     if (is_tiled) {
         const size_t frames = nino_stream_is_plan(j->s) ? 1 : (size_t) j->n_out;

@@ -1,5 +1,6 @@
 // Every class of node with inputs and values drawn by chance: what is legal and what is not, sizes that do not match, texts that
-// are none. A run ends, well or with one line; what ran can be planned. NINODES_TEST_LONG: more of them; NINODES_TEST_SEED: others.
+// are none. A run ends, well or with one line; what ran can be planned. NINODES_TEST_LONG: more of them; NINODES_TEST_SEED: others; and
+// NINODES_TEST_DEVICE, NINODES_TEST_CLASS, NINODES_TEST_SHOW.
 #include "core/node/node_impl.h"
 #include "tests/flow.h"
 
@@ -298,13 +299,14 @@ static bool check_case(const nino_node_def *d, int *n_ok)
 
 int main(void)
 {
-    const char *seed = getenv("NINODES_TEST_SEED"), *only = getenv("NINODES_TEST_CLASS");
+    const char *seed = getenv("NINODES_TEST_SEED"), *only = getenv("NINODES_TEST_CLASS"),
+               *device = getenv("NINODES_TEST_DEVICE");
     const int times = getenv("NINODES_TEST_LONG") ? 100 : 2;
     int n_classes = 0, n = 0, n_ok = 0, wrong = 0;
     signal(SIGSEGV, on_crash);
     signal(SIGABRT, on_crash);
     signal(SIGFPE, on_crash);
-    ctx = flow_open_with("ref", NULL, NULL);
+    ctx = flow_open_with(device ? device : "ref", NULL, NULL);
     CHECK(ctx);
     make_picture();
     for (int i = 0; nino_node_defs[i]; i++) {
