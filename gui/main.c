@@ -51,9 +51,10 @@ static void quit(GSimpleAction *action, GVariant *parameter, gpointer app)
 
 static void preferences(GSimpleAction *action, GVariant *parameter, gpointer app)
 {
-    (void) action, (void) parameter;
+    (void) action;
     NinoWindow *w = window_of(app);
-    nino_prefs_window_present(GTK_WINDOW(w), _("Speed"), nino_window_measure_row, w);
+    const char *key = parameter ? g_variant_get_string(parameter, NULL) : NULL;
+    nino_prefs_window_present(GTK_WINDOW(w), key, _("Speed"), nino_window_measure_row, w);
 }
 
 static void keys(GSimpleAction *action, GVariant *parameter, gpointer app)
@@ -105,6 +106,7 @@ static void startup(GApplication *app)
     static const GActionEntry actions[] = {
         { .name = "quit", .activate = quit },
         { .name = "preferences", .activate = preferences },
+        { .name = "preference", .activate = preferences, .parameter_type = "s" }, // its key
         { .name = "keys", .activate = keys },
         { .name = "about", .activate = about },
         { .name = "attach", .activate = attach, .parameter_type = "s" },

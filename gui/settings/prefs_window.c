@@ -127,7 +127,7 @@ static void prefs_window_attach(GtkGrid *grid, int row, const char *name, GtkWid
     gtk_grid_attach(grid, w, 1, row, 1, 1);
 }
 
-static void prefs_window_add_row(GtkGrid *grid, int row, const NinoPref *p)
+static void prefs_window_add_row(GtkWidget *window, GtkGrid *grid, int row, const NinoPref *p)
 {
     GtkWidget *named = NULL;
     GtkWidget *w = editor(p, &named);
@@ -135,10 +135,11 @@ static void prefs_window_add_row(GtkGrid *grid, int row, const NinoPref *p)
                                    _(p->label), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, _(p->help),
                                    -1);
     gtk_widget_set_tooltip_text(w, _(p->help));
+    g_object_set_data(G_OBJECT(window), p->key, named); // which is in it
     prefs_window_attach(grid, row, _(p->label), w);
 }
 
-static GtkWidget *page(const char *label, NinoPrefsRow last, gpointer user)
+static GtkWidget *page(GtkWidget *window, const char *label, NinoPrefsRow last, gpointer user)
 {
     GtkWidget *grid = gtk_grid_new();
     gtk_grid_set_row_spacing(GTK_GRID(grid), NINO_SPACE_S);
@@ -158,7 +159,7 @@ static GtkWidget *page(const char *label, NinoPrefsRow last, gpointer user)
             gtk_grid_attach(GTK_GRID(grid), title, 0, row++, 2, 1);
             group = p->group;
         }
-        prefs_window_add_row(GTK_GRID(grid), row++, p);
+        prefs_window_add_row(window, GTK_GRID(grid), row++, p);
     }
     GtkWidget *named = NULL, *w = last(user, &named);
     gtk_accessible_update_property(GTK_ACCESSIBLE(named), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
@@ -176,8 +177,18 @@ static void add_page(GtkWidget *pages, GtkWidget *page, const char *title)
     gtk_notebook_append_page(GTK_NOTEBOOK(pages), scroller, gtk_label_new(title));
 }
 
-void nino_prefs_window_present(GtkWindow *parent, const char *label, NinoPrefsRow row,
-                               gpointer user)
+// A page scrolls to what gets the focus, once it has a place.
+static gboolean take_focus(GtkWidget *named, GdkFrameClock *clock, gpointer user)
+{
+    (void) clock, (void) user;
+    if (!gtk_widget_get_height(named))
+        return G_SOURCE_CONTINUE;
+    gtk_widget_grab_focus(named);
+    return G_SOURCE_REMOVE;
+}
+
+void nino_prefs_window_present(GtkWindow *parent, const char *key, const char *label,
+                               NinoPrefsRow row, gpointer user)
 {
     static GtkWidget *only;
     if (!only) {
@@ -185,11 +196,16 @@ void nino_prefs_window_present(GtkWindow *parent, const char *label, NinoPrefsRo
         gtk_window_set_title(GTK_WINDOW(only), _("Preferences"));
         gtk_window_set_default_size(GTK_WINDOW(only), 560, 620);
         GtkWidget *pages = gtk_notebook_new();
-        add_page(pages, page(label, row, user), _("App"));
+        add_page(pages, page(only, label, row, user), _("App"));
         add_page(pages, nino_engine_page_new(), _("Engine"));
         gtk_window_set_child(GTK_WINDOW(only), pages);
         g_object_add_weak_pointer(G_OBJECT(only), (gpointer *) &only);
     }
     gtk_window_set_transient_for(GTK_WINDOW(only), parent);
     gtk_window_present(GTK_WINDOW(only));
+    GtkWidget *named = key ? g_object_get_data(G_OBJECT(only), key) : NULL;
+    if (!named)
+        return;
+    gtk_notebook_set_current_page(GTK_NOTEBOOK(gtk_window_get_child(GTK_WINDOW(only))), 0);
+    gtk_widget_add_tick_callback(named, take_focus, NULL, NULL);
 }

@@ -8,34 +8,40 @@
 struct _NinoBar {
     GtkWidget parent;
     GtkWidget *box, *news;
+    char *tab; // in front; NULL: none
 };
 
-enum { PASS_S = 12 }; // long enough to be read twice
+static const char any[] = "*"; // tab or id
+enum { PASS_S = 12 };          // long enough to be read twice
 
 G_DEFINE_TYPE(NinoBar, nino_bar, GTK_TYPE_WIDGET)
 
-static GtkWidget *find_in(GtkWidget *box, const char *id)
+static gboolean is_row(GtkWidget *row, const char *key, const char *value)
 {
-    for (GtkWidget *row = gtk_widget_get_first_child(box); row;
-         row = gtk_widget_get_next_sibling(row))
-        if (!g_strcmp0(g_object_get_data(G_OBJECT(row), "id"), id))
-            return row;
-    return NULL;
+    return !g_strcmp0(g_object_get_data(G_OBJECT(row), key), value);
 }
 
-// One at a time: the last of the box.
+static gboolean is_of_front(NinoBar *bar, GtkWidget *row)
+{
+    return is_row(row, "tab", NULL) || is_row(row, "tab", bar->tab);
+}
+
+// One at a time: the last of the box that is about the window or its tab in front.
 static void show_front(NinoBar *bar)
 {
     guint behind = 0;
-    for (GtkWidget *row = gtk_widget_get_first_child(bar->box), *next; row; row = next) {
-        next = gtk_widget_get_next_sibling(row);
+    GtkWidget *front = gtk_widget_get_last_child(bar->box);
+    while (front && !is_of_front(bar, front))
+        front = gtk_widget_get_prev_sibling(front);
+    for (GtkWidget *row = gtk_widget_get_first_child(bar->box); row;
+         row = gtk_widget_get_next_sibling(row)) {
         GtkWidget *more = g_object_get_data(G_OBJECT(row), "more");
         g_autofree char *text =
             g_strdup_printf(ngettext("%u more message", "%u more messages", behind), behind);
         gtk_button_set_label(GTK_BUTTON(more), text);
         gtk_widget_set_visible(more, behind > 0);
-        gtk_widget_set_visible(row, next == NULL);
-        behind++;
+        gtk_widget_set_visible(row, row == front);
+        behind += is_of_front(bar, row);
     }
 }
 
@@ -83,7 +89,7 @@ static GtkWidget *bar_add_button(GtkWidget *row, const char *label, const char *
     return b;
 }
 
-static GtkWidget *bar_new_row(NinoBarKind kind, const char *id)
+static GtkWidget *bar_new_row(NinoBarKind kind, const char *id, const char *tab)
 {
     static const char *const icons[] = { "dialog-information-symbolic",
                                          "dialog-information-symbolic", "dialog-warning-symbolic",
@@ -95,6 +101,7 @@ static GtkWidget *bar_new_row(NinoBarKind kind, const char *id)
     gtk_widget_add_css_class(row, "message");
     gtk_widget_add_css_class(row, classes[kind]);
     g_object_set_data_full(G_OBJECT(row), "id", g_strdup(id), g_free);
+    g_object_set_data_full(G_OBJECT(row), "tab", g_strdup(tab), g_free);
     GtkWidget *icon = gtk_image_new_from_icon_name(icons[kind]);
     gtk_accessible_update_property(GTK_ACCESSIBLE(icon), GTK_ACCESSIBLE_PROPERTY_LABEL, names[kind],
                                    -1);
@@ -102,11 +109,11 @@ static GtkWidget *bar_new_row(NinoBarKind kind, const char *id)
     return row;
 }
 
-void nino_bar_show(NinoBar *bar, const char *id, NinoBarKind kind, const char *text,
-                   const NinoBarButton *buttons)
+void nino_bar_show_about(NinoBar *bar, const char *tab, const char *id, NinoBarKind kind,
+                         const char *text, const NinoBarButton *buttons)
 {
-    nino_bar_hide(bar, id);
-    GtkWidget *row = bar_new_row(kind, id);
+    nino_bar_hide_about(bar, tab, id);
+    GtkWidget *row = bar_new_row(kind, id, tab);
     GtkWidget *label = gtk_label_new(text);
     gtk_label_set_xalign(GTK_LABEL(label), 0);
     gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END); // all of it is in the tooltip
@@ -143,28 +150,45 @@ void nino_bar_show(NinoBar *bar, const char *id, NinoBarKind kind, const char *t
         show_front(bar);
 }
 
-void nino_bar_hide(NinoBar *bar, const char *id)
+void nino_bar_show(NinoBar *bar, const char *id, NinoBarKind kind, const char *text,
+                   const NinoBarButton *buttons)
+{
+    nino_bar_show_about(bar, NULL, id, kind, text, buttons);
+}
+
+static void bar_drop(NinoBar *bar, const char *tab, const char *id)
 {
     GtkWidget *const boxes[] = { bar->box, bar->news };
-    for (gsize i = 0; i < G_N_ELEMENTS(boxes); i++) {
-        GtkWidget *row = find_in(boxes[i], id);
-        if (row)
-            take_away(row);
-    }
+    for (gsize i = 0; i < G_N_ELEMENTS(boxes); i++)
+        for (GtkWidget *row = gtk_widget_get_first_child(boxes[i]), *next; row; row = next) {
+            next = gtk_widget_get_next_sibling(row);
+            if ((tab == any || is_row(row, "tab", tab)) && (id == any || is_row(row, "id", id)))
+                take_away(row);
+        }
+}
+
+void nino_bar_hide(NinoBar *bar, const char *id) { bar_drop(bar, any, id); }
+
+void nino_bar_hide_about(NinoBar *bar, const char *tab, const char *id) { bar_drop(bar, tab, id); }
+
+void nino_bar_forget_tab(NinoBar *bar, const char *tab) { bar_drop(bar, tab, any); }
+
+void nino_bar_set_tab(NinoBar *bar, const char *tab)
+{
+    if (!g_strcmp0(bar->tab, tab))
+        return;
+    g_free(bar->tab);
+    bar->tab = g_strdup(tab);
+    show_front(bar);
 }
 
 GtkWidget *nino_bar_news(NinoBar *bar) { return bar->news; }
-
-const char *nino_bar_text(NinoBar *bar)
-{
-    GtkWidget *row = gtk_widget_get_last_child(bar->box);
-    return row ? g_object_get_data(G_OBJECT(row), "text") : "";
-}
 
 static void bar_dispose(GObject *o)
 {
     g_clear_pointer(&NINO_BAR(o)->box, gtk_widget_unparent);
     g_clear_object(&NINO_BAR(o)->news);
+    g_clear_pointer(&NINO_BAR(o)->tab, g_free);
     G_OBJECT_CLASS(nino_bar_parent_class)->dispose(o);
 }
 

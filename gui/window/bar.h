@@ -6,7 +6,7 @@
 G_DECLARE_FINAL_TYPE(NinoBar, nino_bar, NINO, BAR, GtkWidget)
 
 // News pass by themselves, without buttons. All else stays until it is answered, dismissed or no longer so; the newest is
-// shown, with a button that shows what is behind it.
+// shown, with a button that shows what is behind it. What is about one tab is shown while that one is in front.
 typedef enum NinoBarKind {
     NINO_BAR_NEWS,
     NINO_BAR_INFO,
@@ -24,8 +24,15 @@ GtkWidget *nino_bar_new(void);
 // Shows a message; one with the same id is replaced. buttons: ends with a NULL label, or NULL.
 void nino_bar_show(NinoBar *bar, const char *id, NinoBarKind kind, const char *text,
                    const NinoBarButton *buttons);
+// The same about a tab, by its uid; each tab has its own message of an id. NULL: about the window.
+void nino_bar_show_about(NinoBar *bar, const char *tab, const char *id, NinoBarKind kind,
+                         const char *text, const NinoBarButton *buttons);
+// Whatever it is about.
 void nino_bar_hide(NinoBar *bar, const char *id);
+void nino_bar_hide_about(NinoBar *bar, const char *tab, const char *id);
+// The tab in front is another; NULL: none.
+void nino_bar_set_tab(NinoBar *bar, const char *tab);
+// The tab is gone, with all that was said about it.
+void nino_bar_forget_tab(NinoBar *bar, const char *tab);
 // Where news are shown; the window has it over what they may cover.
 GtkWidget *nino_bar_news(NinoBar *bar);
-// Text of the newest message, "" when there is none.
-const char *nino_bar_text(NinoBar *bar);

@@ -68,11 +68,12 @@ static void on_window_advice_apply(NinoAdviceView *view, const char *rule, int a
     (void) view, (void) rule;
     if (action == NINO_ADVICE_OPTION) {
         set_option(setting, NULL);
-    } else if (tab && !nino_tab_set(tab, setting, &error)) {
-        nino_bar_show(w->bar, "edit", NINO_BAR_WARNING, error->message, NULL);
     } else if (tab) {
         gtk_notebook_set_current_page(w->tabs, gtk_notebook_page_num(w->tabs, GTK_WIDGET(tab)));
-        nino_tab_graph(tab); // checked now, so that it can run
+        if (nino_tab_set(tab, setting, &error))
+            nino_tab_graph(tab); // checked now, so that it can run
+        else
+            nino_window_refuse(w, tab, error->message);
     }
 }
 

@@ -35,7 +35,8 @@ void nino_window_show_error(NinoWindow *w, NinoTab *tab, const char *where, cons
         node = g_strndup(nino_window_running_node(w), strcspn(nino_window_running_node(w), " "));
     g_autofree char *action = node ? g_strdup_printf("win.show-node::%s", node) : NULL;
     const NinoBarButton buttons[] = { { node ? _("Show the node") : NULL, action }, { 0 } };
-    nino_bar_show(w->bar, "job", NINO_BAR_ERROR, full, buttons);
+    nino_bar_show_about(w->bar, tab ? nino_tab_uid(tab) : NULL, "job", NINO_BAR_ERROR, full,
+                        buttons);
     if (!node)
         return;
     nino_tab_mark_error(tab, node, text);

@@ -277,7 +277,7 @@ static void on_job_begin(NinoWindow *w, const nino_event *ev)
         nino_window_tell_advice(w, tab);
     }
     gtk_progress_bar_set_fraction(w->progress, 0);
-    nino_bar_hide(w->bar, "job");
+    nino_bar_hide_about(w->bar, w->run->tab_uid, "job");
 }
 
 static void on_scope_begin(NinoWindow *w, const nino_event *ev)

@@ -391,12 +391,13 @@ static void action_set(GSimpleAction *a, GVariant *parameter, gpointer user)
     (void) a;
     NinoWindow *w = user;
     g_autoptr(GError) error = NULL;
-    if (!nino_window_tab(w))
+    NinoTab *tab = nino_window_tab(w);
+    if (!tab)
         return;
-    if (nino_tab_set(nino_window_tab(w), g_variant_get_string(parameter, NULL), &error))
-        nino_bar_hide(w->bar, "edit");
+    if (nino_tab_set(tab, g_variant_get_string(parameter, NULL), &error))
+        nino_bar_hide_about(w->bar, nino_tab_uid(tab), "edit");
     else
-        nino_bar_show(w->bar, "edit", NINO_BAR_WARNING, error->message, NULL);
+        nino_window_refuse(w, tab, error->message);
 }
 
 // ---- start and end ------------------------------------------------------------------------------

@@ -176,7 +176,7 @@ void nino_window_measure(NinoWindow *w, NinoTab *tab, guint64 job)
         return;
     }
     measuring_stop(w);
-    nino_bar_show(w->bar, "job", NINO_BAR_ERROR, error->message, NULL);
+    nino_bar_show_about(w->bar, nino_tab_uid(tab), "job", NINO_BAR_ERROR, error->message, NULL);
 }
 
 // Its own job, which may wait behind another's: that one goes on.

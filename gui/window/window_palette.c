@@ -70,8 +70,10 @@ static GPtrArray *all_of_it(void)
         g_autofree char *action = g_action_print_detailed_name("win.saved-view", target);
         offer(items, ACTION, action, *name, g_strdup(_("Saved view")), _("Saved view"));
     }
-    for (const NinoPref *p = nino_prefs; p->key; p++)
-        offer(items, ACTION, "app.preferences", _(p->label), g_strdup(_("Preference")), p->key);
+    for (const NinoPref *p = nino_prefs; p->key; p++) {
+        g_autofree char *action = g_strconcat("app.preference::", p->key, NULL);
+        offer(items, ACTION, action, _(p->label), g_strdup(_("Preference")), p->key);
+    }
     g_autoptr(GPtrArray) nodes = nino_search_nodes(NULL, FALSE);
     for (guint i = 0; i < nodes->len; i++) {
         const NinoSearchItem *n = g_ptr_array_index(nodes, i);

@@ -127,6 +127,7 @@ void nino_window_palette_init(NinoWindow *w);
 void nino_window_tabs_update(NinoWindow *w); // titles, and what can be done with files now
 void nino_window_check(NinoWindow *w);       // the list of problems of the tab in front
 NinoTab *nino_window_add_tab(NinoWindow *w);
+void nino_window_refuse(NinoWindow *w, NinoTab *tab, const char *text); // an edit of it
 void nino_window_remove_tab(NinoWindow *w, NinoTab *tab);
 void nino_window_on_switch(GObject *tabs, GParamSpec *pspec, gpointer window);
 void nino_window_autosave(NinoWindow *w); // now

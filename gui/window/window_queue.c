@@ -103,7 +103,7 @@ static gboolean queue_once(NinoWindow *w, NinoTab *tab, int position)
     g_autoptr(GError) error = NULL;
     const char *text = nino_tab_json(tab, FALSE, &len, &error);
     if (!text) {
-        nino_bar_show(w->bar, "job", NINO_BAR_ERROR, error->message, NULL);
+        nino_bar_show_about(w->bar, nino_tab_uid(tab), "job", NINO_BAR_ERROR, error->message, NULL);
         return FALSE;
     }
     nino_window_queue_workflow(w, tab, text, len, position, FALSE, NULL, 0);

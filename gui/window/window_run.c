@@ -305,7 +305,9 @@ static void action_plan(GSimpleAction *a, GVariant *parameter, gpointer user)
 static void on_form_refused(NinoForm *form, const char *text, gpointer user)
 {
     (void) form;
-    nino_bar_show(NINO_WINDOW(user)->bar, "edit", NINO_BAR_WARNING, text, NULL);
+    NinoTab *tab = nino_window_tab(user);
+    if (tab)
+        nino_window_refuse(user, tab, text);
 }
 
 static void on_job_error(NinoQueuePanel *p, guint64 id, const char *where, const char *text,

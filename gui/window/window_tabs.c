@@ -55,6 +55,7 @@ void nino_window_tabs_update(NinoWindow *w)
 {
     NinoTab *tab = nino_window_tab(w);
     const char *page = tab ? "tabs" : "empty";
+    nino_bar_set_tab(w->bar, tab ? nino_tab_uid(tab) : NULL);
     if (!tab && g_strcmp0(gtk_stack_get_visible_child_name(w->center), page) != 0)
         nino_window_show_recent(w); // with what they have made meanwhile
     gtk_stack_set_visible_child_name(w->center, page);
@@ -115,7 +116,7 @@ static void on_window_tabs_changed(NinoTab *tab, gpointer user)
 {
     NinoWindow *w = user;
     // At once, not when it was checked: by then the next edit may have been refused.
-    nino_bar_hide(w->bar, "edit");
+    nino_bar_hide_about(w->bar, nino_tab_uid(tab), "edit");
     show_tab_title(tab);
     nino_window_tabs_update(w);
     if (tab == nino_window_tab(w))
@@ -133,10 +134,14 @@ static void on_checked(NinoTab *tab, gpointer user)
         nino_window_check(w);
 }
 
+void nino_window_refuse(NinoWindow *w, NinoTab *tab, const char *text)
+{
+    nino_bar_show_about(w->bar, nino_tab_uid(tab), "edit", NINO_BAR_WARNING, text, NULL);
+}
+
 static void on_window_tabs_problem(NinoTab *tab, const char *text, gpointer user)
 {
-    (void) tab;
-    nino_bar_show(NINO_WINDOW(user)->bar, "edit", NINO_BAR_WARNING, text, NULL);
+    nino_window_refuse(user, tab, text);
 }
 
 static void on_close_button(GtkButton *b, gpointer tab)
@@ -176,6 +181,7 @@ void nino_window_remove_tab(NinoWindow *w, NinoTab *tab)
 {
     g_autofree char *question = g_strdup_printf("close-%s", nino_tab_uid(tab));
     nino_bar_hide(w->bar, question);
+    nino_bar_forget_tab(w->bar, nino_tab_uid(tab));
     nino_autosave_forget(nino_tab_uid(tab));
     if (tab == nino_window_tab(w))
         nino_form_show(w->form, NULL);

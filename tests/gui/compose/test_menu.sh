@@ -44,4 +44,16 @@ done
 keys ctrl+k ctrl+k ctrl+k; palette wait || die "the third Ctrl+K opens no palette"
 [ "$(at window '*Ninodes Studio*' tree | grep -c 'search box “Find anything”')" = 1 ] || die "there are two palettes"
 keys Escape; palette gone || die "Escape does not close it"
+# a preference opens at its row: what is typed next goes there
+keys ctrl+k; palette wait || die "no palette for a preference"
+text 'input folder'
+at '*' 'Input folder*' wait || die "the palette does not offer the preference"
+keys Return
+at '*' 'Choose: Input folder' wait || die "the preferences do not open"
+typed() { text /; grep -q '^input=//*$' "$XDG_CONFIG_HOME/ninodes/studio.ini"; }
+until_ok 20 typed || die "the row of the preference has not got the keyboard"
+read -r _ y <<<"$(at '*' 'Choose: Input folder' point)"
+read -r _ top _ height <<<"$(at window Preferences box)"
+[ "$y" -gt "$top" ] && [ "$y" -lt $((top + height)) ] || die "the row is at $y, outside the window"
+shot preference
 quit

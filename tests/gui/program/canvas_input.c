@@ -87,8 +87,10 @@ static void test_spots_by_pointer(void)
     move_to(gx + 30, gy + 15);
     CHECK(xdo("keydown shift click 1 keyup shift"));
     CHECK(!has_popover());
-    drag(gx + 60, gy + 15, gx + 90, gy + 55,
-         "1"); // elsewhere: no second click at the same place, which renames
+    // Elsewhere: at the same place this press may come within the time of a double click, which renames
+    // in place of dragging. GTK counts it as the second only where more than that time lay between the
+    // clicks at the point and here: then it forgets the earlier place, else it begins again with each.
+    drag(gx + 60, gy + 15, gx + 90, gy + 55, "1");
     CHECK(!has_popover());
     if (nino_document_group(doc, 0)->x != gx + 30 || node("5")->y != y + 40)
         printf("  group at %g of %g, node at %g of %g, drag %d\n", nino_document_group(doc, 0)->x,

@@ -251,7 +251,8 @@ static void look_at_windows(GtkWidget *window, const char *theme)
     look_at_window(window, "suite", theme);
     gtk_widget_activate_action(window, "win.view-window-of", "s", "kernels");
     look_at_window(window, "window-of-kernels", theme);
-    nino_prefs_window_present(GTK_WINDOW(window), _("Speed"), nino_window_measure_row, window);
+    nino_prefs_window_present(GTK_WINDOW(window), NULL, _("Speed"), nino_window_measure_row,
+                              window);
     look_at_window(window, "preferences", theme);
 }
 
