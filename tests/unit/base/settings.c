@@ -88,14 +88,16 @@ static void check_order(void)
         const char *const names[] = { "HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS" };
         const char *const values[] = { t[i].home, t[i].own, t[i].dirs };
         for (int k = 0; k < 3; k++) {
-            char all[256] = "", *at = all;
+            char all[256] = "";
+            size_t at = 0;
             unsetenv(names[k]);
             // words are folders below ours, but for those that begin with "/" or "r"
             for (const char *s = values[k]; s && *s; s += *s == ':') {
                 const size_t n = strcspn(s, ":");
                 const bool is_ours = n && *s != '/' && *s != 'r';
-                at += sprintf(at, "%s%s%.*s%s", is_ours ? top : "", is_ours ? "/" : "", (int) n, s,
-                              s[n] ? ":" : "");
+                at +=
+                    (size_t) snprintf(all + at, sizeof(all) - at, "%s%s%.*s%s", is_ours ? top : "",
+                                      is_ours ? "/" : "", (int) n, s, s[n] ? ":" : "");
                 s += n;
             }
             if (values[k])

@@ -164,7 +164,7 @@ static void of_ours(void)
 // ---- other programs' -----------------------------------------------------------------------------
 
 #define TOOK(ts, dur) ",'ts':" #ts ",'dur':" #dur "}"
-#define JOB(end) "+1 trace of another program #1<0 @0 t1000 0/0; "
+#define JOB "+1 trace of another program #1<0 @0 t1000 0/0; "
 #define END(t) "-#1 t" #t " 0; "
 
 static void of_others(void)
@@ -173,32 +173,30 @@ static void of_others(void)
         const char *line, *records;
     } t[] = {
         { "{'ph':'X','name':'a'" TOOK(5, 2),
-          JOB() "+3 a #2<0 @1 t1000 0/0; -#2 t3000 0; " END(3000) },
+          JOB "+3 a #2<0 @1 t1000 0/0; -#2 t3000 0; " END(3000) },
         // not a length, or one of years: nothing is known of it
-        { "{'ph':'X','name':'a'" TOOK(5, 'x') ",{'ph':'X','name':'b'" TOOK(6, -1),
-          JOB() "+3 a #2<0 @1 t1000 0/0; -#2 t1000 0; +3 b #3<0 @1 t2000 0/0; -#3 t2000 0; " END(
-              2000) },
-        { "{'ph':'X','name':'a'" TOOK(5, 1) ",{'ph':'X','name':'b'" TOOK(5, 9e12),
-          JOB() "+3 a #2<0 @1 t1000 0/0; +3 b #3<2 @1 t1000 0/0; -#3 t1000 0; -#2 t2000 0; " END(
-              2000) },
+        { "{'ph':'X','name':'a'" TOOK(5, 'x') ",{'ph':'X','name':'b'" TOOK(6, -1), JOB
+          "+3 a #2<0 @1 t1000 0/0; -#2 t1000 0; +3 b #3<0 @1 t2000 0/0; -#3 t2000 0; " END(2000) },
+        { "{'ph':'X','name':'a'" TOOK(5, 1) ",{'ph':'X','name':'b'" TOOK(5, 9e12), JOB
+          "+3 a #2<0 @1 t1000 0/0; +3 b #3<2 @1 t1000 0/0; -#3 t1000 0; -#2 t2000 0; " END(2000) },
         // no time: not there
         { "{'ph':'X','name':'a'" TOOK(5, 1) ",{'ph':'X','name':'b'" TOOK(
               NaN, 1) ",{'ph':'X','name':'c'" TOOK(1e19, 1) ",{'ph':'X','name':'d'" TOOK(true, 1),
-          JOB() "+3 a #2<0 @1 t1000 0/0; -#2 t2000 0; " END(2000) },
+          JOB "+3 a #2<0 @1 t1000 0/0; -#2 t2000 0; " END(2000) },
         // no name
-        { "{'ph':'X','name':''" TOOK(5, 1) ",{'ph':'X','name':true" TOOK(6, 1), JOB() END(3000) },
+        { "{'ph':'X','name':''" TOOK(5, 1) ",{'ph':'X','name':true" TOOK(6, 1), JOB END(3000) },
         // years apart: what lies behind the last time that can be told has none
         // (and of so long ago a microsecond is none)
         { "{'ph':'X','name':'a'" TOOK(-9e17, 1) ",{'ph':'X','name':'b','tid':2" TOOK(9e17, 1),
-          JOB() "+3 a #2<0 @1 t1000 0/0; +3 b #3<0 @2 t0 0/0; -#2 t1000 0; -#3 t0 0; " END(0) },
+          JOB "+3 a #2<0 @1 t1000 0/0; +3 b #3<0 @2 t0 0/0; -#2 t1000 0; -#3 t0 0; " END(0) },
         // one that outlives what it lies in is cut; of two that begin together the longer holds
         { "{'ph':'X','name':'in'" TOOK(2, 9) ",{'ph':'X','name':'out'" TOOK(
               1, 4) ",{'ph':'X','name':'all'" TOOK(1, 5),
-          JOB() "+3 all #2<0 @1 t1000 0/0; +3 out #3<2 @1 t1000 0/0; +3 in #4<3 @1 t2000 0/0; "
-                "-#4 t5000 0; -#3 t5000 0; -#2 t6000 0; " END(11000) },
+          JOB "+3 all #2<0 @1 t1000 0/0; +3 out #3<2 @1 t1000 0/0; +3 in #4<3 @1 t2000 0/0; "
+              "-#4 t5000 0; -#3 t5000 0; -#2 t6000 0; " END(11000) },
         { "{'ph':'X','name':'one'" TOOK(1, 4) ",{'ph':'X','name':'two'" TOOK(1, 4),
-          JOB() "+3 one #2<0 @1 t1000 0/0; +3 two #3<2 @1 t1000 0/0; -#3 t5000 0; -#2 t5000 "
-                "0; " END(5000) },
+          JOB "+3 one #2<0 @1 t1000 0/0; +3 two #3<2 @1 t1000 0/0; -#3 t5000 0; -#2 t5000 "
+              "0; " END(5000) },
         // names of threads that tell queues
         { "{'ph':'M','name':'thread_name','tid':1,'args':{'name':'GPU 0'}},"
           "{'ph':'M','name':'thread_name','tid':2,'args':{'name':'stream 7'}},"
@@ -206,8 +204,8 @@ static void of_others(void)
           "{'ph':'M','name':'other','tid':3,'args':{'name':'a queue'}},"
           "{'ph':'X','name':'a','tid':1" TOOK(1, 1) ",{'ph':'X','name':'b','tid':2" TOOK(
               2, 1) ",{'ph':'X','name':'c','tid':3" TOOK(3, 1),
-          JOB() "kernel kernel:a @256 t1000+1000 0 0 0; kernel kernel:b @257 t2000+1000 0 0 0; "
-                "+3 c #2<0 @1 t3000 0/0; -#2 t4000 0; " END(4000) },
+          JOB "kernel kernel:a @256 t1000+1000 0 0 0; kernel kernel:b @257 t2000+1000 0 0 0; "
+              "+3 c #2<0 @1 t3000 0/0; -#2 t4000 0; " END(4000) },
         // a track that is called like its kernel
         { "{'ph':'X','name':'gemm','tid':'gemm'" TOOK(
               1,
@@ -216,41 +214,38 @@ static void of_others(void)
                                                                  "gem'" TOOK(1, 1) ",{'ph':'X','"
                                                                                    "name':'x','tid'"
                                                                                    ":{}" TOOK(1, 1),
-          JOB() "kernel kernel:gemm @256 t1000+1000 0 0 0; +3 gemm #2<0 @1 t1000 0/0; "
-                "+3 gemm #3<0 @2 t1000 0/0; +3 x #4<0 @3 t1000 0/0; "
-                "-#2 t2000 0; -#3 t2000 0; -#4 t2000 0; " END(2000) },
+          JOB "kernel kernel:gemm @256 t1000+1000 0 0 0; +3 gemm #2<0 @1 t1000 0/0; "
+              "+3 gemm #3<0 @2 t1000 0/0; +3 x #4<0 @3 t1000 0/0; "
+              "-#2 t2000 0; -#3 t2000 0; -#4 t2000 0; " END(2000) },
         // copies, by category and by the call; bytes that are none
-        { "{'ph':'X','name':'a','cat':'gpu_memset','args':{'bytes':8}" TOOK(1, 1) ",{'ph':'X','"
-                                                                                  "name':'Memset','"
-                                                                                  "tid':-1,'args':{"
-                                                                                  "'bytes':-"
-                                                                                  "8}" TOOK(2, 1) ",{'ph':'X','name':'zeCommandListAppendMemoryCopy','tid':-1,'args':{'bytes':NaN}" TOOK(
-                                                                                      3,
-                                                                                      1) ",{'ph':'"
-                                                                                         "X','name'"
-                                                                                         ":'"
-                                                                                         "clEnqueue"
-                                                                                         "NDRangeKe"
-                                                                                         "rnel','"
-                                                                                         "tid':-"
-                                                                                         "1" TOOK(4,
-                                                                                                  1),
-          JOB() "transfer transfer:a @256 t1000+1000 0 0 8; "
-                "transfer transfer:Memset @257 t2000+1000 0 0 0; "
-                "transfer transfer:zeCommandListAppendM @257 t3000+1000 0 0 0; "
-                "kernel kernel:clEnqueueNDRangeKern @257 t4000+1000 0 0 0; " END(5000) },
+        { "{'ph':'X','name':'a','cat':'gpu_memset','args':{'bytes':8}" TOOK(
+              1, 1) ",{'ph':'X','"
+                    "name':'Memset','"
+                    "tid':-1,'args':{"
+                    "'bytes':-"
+                    "8}" TOOK(2, 1) ",{'ph':'X','name':'zeCommandListAppendMemoryCopy','tid':-1,'"
+                                    "args':{'bytes':NaN}" TOOK(3, 1) ",{'ph':'"
+                                                                     "X','name'"
+                                                                     ":'"
+                                                                     "clEnqueue"
+                                                                     "NDRangeKe"
+                                                                     "rnel','"
+                                                                     "tid':-"
+                                                                     "1" TOOK(4, 1),
+          JOB "transfer transfer:a @256 t1000+1000 0 0 8; "
+              "transfer transfer:Memset @257 t2000+1000 0 0 0; "
+              "transfer transfer:zeCommandListAppendM @257 t3000+1000 0 0 0; "
+              "kernel kernel:clEnqueueNDRangeKern @257 t4000+1000 0 0 0; " END(5000) },
         // stages of a command; how long they took is not told when it is an hour and more
         { "{'ph':'X','name':'k (Queued)'" TOOK(1, 3) ",{'ph':'X','name':'k (Submitted)'" TOOK(
-              4, 2) ",{'ph':'X','name':'k (Execution)'" TOOK(6,
-                                                             1) ",{'ph':'X','name':'k "
-                                                                "(Execution)'" TOOK(7,
-                                                                                    1) ",{'ph':'X',"
-                                                                                       "'name':' "
-                                                                                       "(Execution)"
-                                                                                       "'" TOOK(8,
-                                                                                                1),
-          JOB() "kernel kernel:k @256 t6000+1000 5 2 0; kernel kernel:k @256 t7000+1000 0 0 0; "
-                "+3  (Execution) #2<0 @1 t8000 0/0; -#2 t9000 0; " END(9000) },
+              4, 2) ",{'ph':'X','name':'k (Execution)'" TOOK(6, 1) ",{'ph':'X','name':'k "
+                                                                   "(Execution)'" TOOK(
+                                                                       7, 1) ",{'ph':'X',"
+                                                                             "'name':' "
+                                                                             "(Execution)"
+                                                                             "'" TOOK(8, 1),
+          JOB "kernel kernel:k @256 t6000+1000 5 2 0; kernel kernel:k @256 t7000+1000 0 0 0; "
+              "+3  (Execution) #2<0 @1 t8000 0/0; -#2 t9000 0; " END(9000) },
         // what is told on the track of a queue, but is no command, has a thread of its own
         { "{'ph':'X','name':'a','tid':7,'cat':'kernel'" TOOK(1, 1) ",{'ph':'X','name':'said','tid':"
                                                                    "7,'cat':'gpu_user_"
@@ -258,11 +253,11 @@ static void of_others(void)
                                                                        1, 2) ",{'ph':'X','name':'b'"
                                                                              ",'tid':7,'cat':'"
                                                                              "kernel'" TOOK(2, 1),
-          JOB() "+3 said #2<0 @1 t1000 0/0; kernel kernel:a @256 t1000+1000 0 0 0; "
-                "kernel kernel:b @256 t2000+1000 0 0 0; -#2 t3000 0; " END(3000) },
+          JOB "+3 said #2<0 @1 t1000 0/0; kernel kernel:a @256 t1000+1000 0 0 0; "
+              "kernel kernel:b @256 t2000+1000 0 0 0; -#2 t3000 0; " END(3000) },
         { "{'ph':'X','name':'k (Queued)'" TOOK(1, 4e12) ",{'ph':'X','name':'k (Submitted)'" TOOK(
               4, 4e12) ",{'ph':'X','name':'k (Execution)'" TOOK(6, 1),
-          JOB() "kernel kernel:k @256 t6000+1000 0 0 0; -#1 t4000000000004000 0; " },
+          JOB "kernel kernel:k @256 t6000+1000 0 0 0; -#1 t4000000000004000 0; " },
         { "{'ph':'M','name':'thread_name','args':{'name':'main'}}",
           "is a trace of another program without complete events (ph X)" },
         { "", "is a trace of another program without complete events (ph X)" },
