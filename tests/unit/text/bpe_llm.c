@@ -53,7 +53,8 @@ static void digits(void)
     CHECK(nino_base64_decode("AAEC/w==", 8, &b) && b.len == 4 && !memcmp(b.data, "\0\1\2\xff", 4));
     nino_buf_clear(&b);
     CHECK(nino_base64_decode("Y2F0", 4, &b) && b.len == 3 && !memcmp(b.data, "cat", 3));
-    CHECK(!nino_base64_decode("Y2 0", 4, &b));
+    CHECK(!nino_base64_decode("Y2 0", 4, &b) && !nino_base64_decode("Y2:0", 4, &b) &&
+          !nino_base64_decode("Y2{0", 4, &b) && !nino_base64_decode("Y2[0", 4, &b));
     nino_buf_release(&b);
 }
 
