@@ -95,10 +95,12 @@ nino_status nino_config_set(const char *key, const char *value, const char *wher
 
 typedef struct file_text {
     nino_buf out;
+    int row;
     const char *key, *value; // of the row; value NULL: it goes
     size_t section;          // length of the key's section, 0: none
-    bool is_inside, is_done;
-    int line, at; // lines written; where the key is now, 0: nowhere
+    char inside[64];         // the section that was entered
+    bool is_inside, is_done; // is_inside: it is the key's
+    int line, at;            // lines written; where the key is now, 0: nowhere
 } file_text;
 
 static void config_add_line(file_text *f, const char *line, size_t n)
@@ -110,7 +112,7 @@ static void config_add_line(file_text *f, const char *line, size_t n)
 
 static void config_add_own(file_text *f)
 {
-    const char *name = f->key + f->section + (f->section > 0);
+    const char *name = f->is_inside ? f->key + f->section + (f->section > 0) : f->key;
     char line[512];
     if (f->is_done || !f->value)
         return;
@@ -121,31 +123,28 @@ static void config_add_own(file_text *f)
     f->at = f->line;
 }
 
-// Whether a line sets the key, in the section that was entered.
-static bool config_is_own(const file_text *f, const char *line, size_t n)
-{
-    const char *name = f->key + f->section + (f->section > 0);
-    size_t k = strspn(line, " \t");
-    if (!f->is_inside || k + strlen(name) > n || strncasecmp(line + k, name, strlen(name)) != 0)
-        return false;
-    k += strlen(name);
-    k += strspn(line + k, " \t");
-    return k < n && line[k] == '=';
-}
-
+// Every way to write a heading or a key that is read is known here, too.
 static void config_take_line(file_text *f, const char *line, size_t n)
 {
-    const size_t k = strspn(line, " \t");
-    if (k < n && line[k] == '[') {
+    char copy[160], full[240], section[sizeof(f->inside)];
+    snprintf(copy, sizeof(copy), "%.*s", (int) (n < sizeof(copy) ? n : sizeof(copy) - 1), line);
+    char *text = nino_settings_trim(copy), *equals = strchr(text, '=');
+    if (nino_settings_heading(text, section, sizeof(section))) {
         if (f->is_inside)
             config_add_own(f); // at the end of its section
-        f->is_inside = f->section && n >= k + f->section + 2 && line[k + 1 + f->section] == ']' &&
-                       !strncasecmp(line + k + 1, f->key, f->section);
+        f->is_inside = f->section && strlen(section) == f->section &&
+                       !strncasecmp(section, f->key, f->section);
+        memcpy(f->inside, section, sizeof(section));
+    } else if (equals) {
+        *equals = 0;
+        snprintf(full, sizeof(full), "%s%s%s", f->inside, *f->inside ? "." : "",
+                 nino_settings_trim(text));
+        if (nino_settings_find(full) == f->row) {
+            config_add_own(f);
+            return;
+        }
     }
-    if (config_is_own(f, line, n))
-        config_add_own(f);
-    else
-        config_add_line(f, line, n);
+    config_add_line(f, line, n);
 }
 
 static void config_rewrite(file_text *f, const char *text)
@@ -162,6 +161,7 @@ static void config_rewrite(file_text *f, const char *text)
         char heading[80];
         const int n = snprintf(heading, sizeof(heading), "[%.*s]", (int) f->section, f->key);
         config_add_line(f, heading, (size_t) n);
+        f->is_inside = true;
     }
     config_add_own(f);
 }
@@ -222,7 +222,7 @@ nino_status nino_config_write(const char *key, const char *value, nino_error *er
     nino_status st = nino_file_read(path, 1 << 16, false, &text, &len, err);
     if (st && st != NINO_ERR_MISSING) // one that cannot be read is not written over
         return st;
-    file_text f = { .key = nino_setting_rows[i].key, .value = value };
+    file_text f = { .row = i, .key = nino_setting_rows[i].key, .value = value };
     config_rewrite(&f, st ? NULL : text);
     free(text);
     st = f.out.failed ? nino_fail(err, NINO_ERR_NOMEM, key, "out of memory")

@@ -87,7 +87,7 @@ int nino_settings_find(const char *key)
     return -1;
 }
 
-static char *settings_trim(char *s)
+char *nino_settings_trim(char *s)
 {
     while (isspace((unsigned char) *s))
         s++;
@@ -104,7 +104,7 @@ static char *settings_value(char *s)
         for (char *p = s; *p; p++)
             if (*p == '#' && (p == s || isspace((unsigned char) p[-1])))
                 *p-- = 0; // the loop ends there
-        return settings_trim(s);
+        return nino_settings_trim(s);
     }
     char *end = strchr(s + 1, quote);
     if (!end)
@@ -128,15 +128,25 @@ static void complain_of_key(const reader *r, const char *key)
              near ? near : "", near ? "?" : "");
 }
 
-static void read_heading(reader *r, char *s)
+bool nino_settings_heading(const char *line, char *out, size_t size)
 {
-    char *end = strchr(s, ']');
-    if (!end || (end[1 + strspn(end + 1, " \t")] && end[1 + strspn(end + 1, " \t")] != '#')) {
+    const char *end = strchr(line, ']'), *rest = end ? end + 1 + strspn(end + 1, " \t") : NULL;
+    if (*line != '[' || !rest || (*rest && *rest != '#'))
+        return false;
+    while (isspace((unsigned char) *++line)) // in "[ section ]"
+        ;
+    while (end > line && isspace((unsigned char) end[-1]))
+        end--;
+    snprintf(out, size, "%.*s", (int) (end - line), line);
+    return true;
+}
+
+static void read_heading(reader *r, const char *s)
+{
+    if (!nino_settings_heading(s, r->section, sizeof(r->section))) {
         complain(r, "no heading: \"%.60s\"", s);
         return;
     }
-    *end = 0;
-    snprintf(r->section, sizeof(r->section), "%s", settings_trim(s + 1));
     for (int i = 0; i < NINO_VAR_COUNT; i++) {
         const size_t n = strlen(r->section);
         if (!strncasecmp(nino_setting_rows[i].key, r->section, n) &&
@@ -149,7 +159,7 @@ static void read_heading(reader *r, char *s)
 // "key = value"; what an earlier file has set stays.
 static void read_line(reader *r, char *line)
 {
-    char *key = settings_trim(line), *equals = strchr(key, '='), full[160], what[300];
+    char *key = nino_settings_trim(line), *equals = strchr(key, '='), full[160], what[300];
     if (!*key || *key == '#')
         return;
     if (*key == '[') {
@@ -161,9 +171,10 @@ static void read_line(reader *r, char *line)
         return;
     }
     *equals = 0;
-    snprintf(full, sizeof(full), "%s%s%s", r->section, *r->section ? "." : "", settings_trim(key));
+    key = nino_settings_trim(key);
+    snprintf(full, sizeof(full), "%s%s%s", r->section, *r->section ? "." : "", key);
     const int i = nino_settings_find(full);
-    char *text = settings_value(settings_trim(equals + 1));
+    char *text = settings_value(nino_settings_trim(equals + 1));
     if (i < 0)
         complain_of_key(r, full);
     else if (r->is_project && nino_setting_rows[i].scope != NINO_SETTING_ANY)

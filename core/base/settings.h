@@ -34,5 +34,9 @@ nino_config_value *nino_settings_at(int row); // config.c writes it
 int nino_settings_find(const char *key);
 // What is wrong with a value of the row, in out; false: nothing.
 bool nino_settings_is_wrong(int row, const char *value, char *out, size_t size);
+// Without the white space around it, in place.
+char *nino_settings_trim(char *s);
+// The section that a trimmed line "[section]" enters, in out; false: it is no heading.
+bool nino_settings_heading(const char *line, char *out, size_t size);
 // The user's own file, "" when there is no home.
 bool nino_settings_own_path(char *out, size_t size);

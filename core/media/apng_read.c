@@ -221,7 +221,9 @@ nino_timing nino_apng_timing(const void *data, size_t len)
 {
     const uint8_t *p = data;
     nino_timing t = { 0 };
-    for (size_t at = 8; nino_apng_is(data, len) && len - at >= 12;) {
+    if (!nino_apng_is(data, len))
+        return t;
+    for (size_t at = 8; len - at >= 12;) {
         const size_t n = nino_be32(p + at);
         if (n > len - at - 12)
             break;

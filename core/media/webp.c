@@ -108,9 +108,10 @@ nino_timing nino_webp_timing(const void *data, size_t len)
     const uint8_t *p = data;
     uint64_t ms = 0;
     nino_timing t = { 0 };
-    for (size_t at = 12; nino_webp_is_moving(data, len) && len - at >= 8;) {
-        const size_t n = (size_t) p[at + 4] | (size_t) p[at + 5] << 8 | (size_t) p[at + 6] << 16 |
-                         (size_t) p[at + 7] << 24;
+    if (!nino_webp_is_moving(data, len))
+        return t;
+    for (size_t at = 12; at <= len && len - at >= 8;) { // the last one's padding may be missing
+        const size_t n = nino_le32(p + at + 4);
         if (n > len - at - 8)
             break;
         if (n >= 16 &&
@@ -119,9 +120,7 @@ nino_timing nino_webp_timing(const void *data, size_t len)
             ms += (uint64_t) d[0] | (uint64_t) d[1] << 8 | (uint64_t) d[2] << 16;
             t.frames++;
         }
-        at += 8 + n;
-        if (n & 1 && at < len)
-            at++;
+        at += 8 + n + (n & 1);
     }
     t.seconds = (double) ms * 1e-3;
     return t;

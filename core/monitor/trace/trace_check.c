@@ -40,17 +40,30 @@ typedef struct checker {
 // What follows the last whole event is cut off, and the array closed.
 static void close_array(nino_buf *b)
 {
-    size_t first = 0, last = b->len;
+    size_t first = 0;
+    int depth = 0;
+    bool is_text = false;
     while (first < b->len && strchr(" \t\r\n", b->data[first]))
         first++;
-    while (last > first && strchr(" \t\r\n", b->data[last - 1]))
-        last--;
-    if (first == b->len || b->data[first] != '[' || (last > first && b->data[last - 1] == ']'))
+    if (first == b->len || b->data[first] != '[')
         return;
-    while (last > first + 1 &&
-           !(b->data[last - 1] == '}' && (last == b->len || strchr(",\r\n", b->data[last]))))
-        last--;
-    b->len = last;
+    size_t whole = first + 1; // all before it is
+    for (size_t i = first; i < b->len; i++) {
+        const char c = b->data[i];
+        if (is_text) {
+            is_text = c != '"';
+            i += c == '\\';
+        } else if (c == '"') {
+            is_text = true;
+        } else if (c == '[' || c == '{') {
+            depth++;
+        } else if (c == ']' || c == '}') {
+            if (--depth == 0)
+                return;
+            whole = depth == 1 ? i + 1 : whole;
+        }
+    }
+    b->len = whole;
     nino_buf_add(b, "]", 1);
 }
 

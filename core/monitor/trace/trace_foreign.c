@@ -15,8 +15,8 @@ enum { MAX_DEPTH = 64, MAX_LANES = 4096, JOB_ID = 1 };
 
 typedef struct lane { // a thread or a queue of the file
     const char *pid, *tid;
-    bool is_device; // it was called so
-    uint16_t track;
+    bool is_device;         // it was called so
+    uint16_t thread, queue; // the tracks of its stages and of its commands; UINT16_MAX: none yet
     // CLIntercept writes a command as three events: how long it was queued and submitted comes
     // first.
     double queued_us, submitted_us;
@@ -88,7 +88,8 @@ static lane *trace_foreign_lane_of(loader *l, const char *pid, const char *tid)
         l->lane = p;
         l->cap_lanes = cap;
     }
-    l->lane[l->n_lanes] = (lane){ .pid = pid, .tid = tid, .track = UINT16_MAX };
+    l->lane[l->n_lanes] =
+        (lane){ .pid = pid, .tid = tid, .thread = UINT16_MAX, .queue = UINT16_MAX };
     return &l->lane[l->n_lanes++];
 }
 
@@ -150,15 +151,15 @@ static void trace_foreign_stage(loader *l, lane *at, const piece *p, const char 
 {
     const uint64_t t = ns_of(l, p->us), end = ns_of(l, p->us + p->dur_us);
     close_until(l, at, t);
-    if (at->depth == MAX_DEPTH || (at->track == UINT16_MAX && l->n_threads >= 255))
+    if (at->depth == MAX_DEPTH || (at->thread == UINT16_MAX && l->n_threads >= 255))
         return;
-    if (at->track == UINT16_MAX)
-        at->track = ++l->n_threads; // 0 is the job's
+    if (at->thread == UINT16_MAX)
+        at->thread = ++l->n_threads; // 0 is the job's
     const uint32_t id = l->next_id++;
     nino_trace_batch_add(&l->batch,
                          (nino_event){ .t_ns = t,
                                        .kind = NINO_EV_STAGE,
-                                       .track = at->track,
+                                       .track = at->thread,
                                        .id = id,
                                        .parent = at->depth ? at->open[at->depth - 1].id : 0,
                                        .name = nino_names_add(l->names, name) });
@@ -180,8 +181,8 @@ static void command(loader *l, lane *at, const piece *p, const char *name, size_
         at->submitted_us = p->dur_us;
     if (part == 0 || part == 1)
         return;
-    if (at->track == UINT16_MAX)
-        at->track = (uint16_t) (256 + (l->n_queues < 4096 ? l->n_queues++ : 0));
+    if (at->queue == UINT16_MAX)
+        at->queue = (uint16_t) (256 + (l->n_queues < 4096 ? l->n_queues++ : 0));
     snprintf(bare, sizeof(bare), "%.*s", (int) (len < 255 ? len : 255), name);
     const bool copies = is_transfer(trace_foreign_text_of(p->e, "cat"), bare);
     const nino_json *args = nino_json_get(p->e, "args");
@@ -193,7 +194,7 @@ static void command(loader *l, lane *at, const piece *p, const char *name, size_
         (nino_event){
             .t_ns = ns_of(l, p->us),
             .kind = copies ? NINO_EV_TRANSFER : NINO_EV_KERNEL,
-            .track = at->track,
+            .track = at->queue,
             .parent = JOB_ID,
             .name = nino_names_add(l->names, bare),
             .u.kernel = { .dur_ns = (uint64_t) llround(p->dur_us * 1000),

@@ -58,6 +58,17 @@ static void check_lines(void)
           "[mem]\n[memory\n[memory]\nchunk_size = 4\n" },
         { "[memory]\nchunk_size=1\n[memory]\nchunk_size=2\n", "memory.chunk_size", NULL,
           "[memory]\n[memory]\n" },
+        // what is read in other words is the same key
+        { "mem-limit = 2G\n", "mem_limit", "1G", "mem_limit = 1G\n" },
+        { "memory.chunk_size = 1\n[memory]\n", "memory.chunk_size", "4",
+          "memory.chunk_size = 4\n[memory]\n" },
+        { "[ memory\t] # mine\r\nchunk-size = 1\r\n", "memory.chunk_size", "4",
+          "[ memory\t] # mine\r\nchunk_size = 4\n" },
+        { "[memory] x\nchunk_size = 1\n", "memory.chunk_size", "4",
+          "[memory] x\nchunk_size = 1\n[memory]\nchunk_size = 4\n" },
+        { "[]\nmem_limit = 1G\n", "mem_limit", "2G", "mem_limit = 2G\n[]\n" },
+        { "# mem_limit = 1G\n", "mem_limit", "2G", "# mem_limit = 1G\nmem_limit = 2G\n" },
+        { "Memory.Chunk-Size=1\n", "memory.chunk_size", NULL, "" },
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         char path[80];

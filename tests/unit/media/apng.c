@@ -203,8 +203,55 @@ static void timing(void)
     nino_buf_release(&plain);
 }
 
+// Chunks without end ahead of the one that says that it moves: each is passed once. (Were they looked
+// through again for each of them, this would not end.)
+static void many_chunks(void)
+{
+    nino_buf b = { 0 };
+    made m = { 2, 1, 6, 2, 1, 0, 0, 1, 4, { 0, 0 }, ALL };
+    make(&b, &m);
+    nino_buf far = { 0 };
+    nino_buf_add(&far, b.data, 33);
+    for (int i = 0; i < 1000000; i++)
+        nino_buf_add(&far, "\0\0\0\0teXt\0\0\0\0", 12);
+    nino_buf_add(&far, b.data + 33, b.len - 33);
+    CHECK(!far.failed && nino_apng_timing(far.data, far.len).frames == 2);
+    nino_buf_clear(&far);
+    nino_buf_add(&far, b.data, b.len - 12); // a chunk of a frame's head's length that is none
+    nino_png_put_chunk(&far, "teXt", b.data, 26);
+    nino_buf_adds(&far, "\x7f\x7f\x7f\x7fteXt1234"); // and one that is longer than the file
+    CHECK(nino_apng_timing(far.data, far.len).frames == 2);
+    nino_buf_release(&far);
+    nino_buf_release(&b);
+}
+
+// What is drawn with entries of a palette takes it from the file's own chunks.
+static void palette(void)
+{
+    nino_buf b = { 0 };
+    seen s = { 0 };
+    uint8_t packed[64], raw[] = { 0, 1, 0 };
+    uLongf n = sizeof(packed);
+    const uint8_t head[13] = { 0, 0, 0, 2, 0, 0, 0, 1, 8, 3 },
+                  frame[26] = { [7] = 2, [11] = 1, [21] = 1, [23] = 2 };
+    CHECK(compress(packed, &n, raw, sizeof(raw)) == Z_OK);
+    nino_buf_add(&b, "\x89PNG\r\n\x1a\n", 8);
+    nino_png_put_chunk(&b, "IHDR", head, sizeof(head));
+    nino_png_put_chunk(&b, "acTL", "\0\0\0\1\0\0\0\0", 8);
+    nino_png_put_chunk(&b, "PLTE", "\1\2\3\4\5\6", 6);
+    nino_png_put_chunk(&b, "tRNS", "\7\x8", 2);
+    nino_png_put_chunk(&b, "fcTL", frame, sizeof(frame));
+    nino_png_put_chunk(&b, "IDAT", packed, n);
+    nino_png_put_chunk(&b, "IEND", NULL, 0);
+    CHECK_OK(nino_apng_frames(b.data, b.len, "a.png", see, &s, &err), err);
+    CHECK(s.frames == 1 && !memcmp(s.first, "\4\5\6\x8", 4) && fabs(s.seconds - 0.5) < 1e-9);
+    nino_buf_release(&b);
+}
+
 int main(void)
 {
+    many_chunks();
+    palette();
     damages();
     kinds();
     left_behind();

@@ -1,5 +1,6 @@
 // Pictures of every kind: pixels, which way is up, the texts they carry, and refusals by kind.
 #include "core/media/exif.h"
+#include "core/media/frame_list.h"
 #include "core/media/image.h"
 #include "core/media/png.h"
 #include "core/workflow/workflow.h"
@@ -229,6 +230,73 @@ static void check_refusals(void)
     nino_buf_release(&bad);
 }
 
+// ---- frame after frame -----------------------------------------------------------------------
+
+typedef struct shown {
+    int frames, most;
+    double seconds;
+} shown;
+
+static nino_status show(void *priv, const nino_frame *f, bool *stop, nino_error *e)
+{
+    shown *s = priv;
+    (void) e;
+    CHECK(f->width == W && f->height == H && f->channels == 4);
+    s->seconds += f->seconds;
+    *stop = ++s->frames == s->most;
+    return NINO_OK;
+}
+
+// How long a moving one takes, without a decoded pixel; cut anywhere it has fewer frames, or is refused.
+static void check_moving(void)
+{
+    enum { FRAMES = 3 };
+    uint8_t rgba[FRAMES * W * H * 4];
+    fill(rgba, FRAMES);
+    nino_buf b = webp_make(rgba, W, H, FRAMES, true, NULL),
+             still = webp_make(rgba, W, H, 1, true, NULL);
+    nino_timing t = nino_webp_timing(b.data, b.len);
+    CHECK(nino_webp_is_moving(b.data, b.len) && t.frames == FRAMES && fabs(t.seconds - 0.3) < 1e-9);
+    t = nino_webp_timing(still.data, still.len);
+    CHECK(!nino_webp_is_moving(still.data, still.len) && !t.frames && t.seconds == 0);
+    shown s = { 0 };
+    CHECK_OK(nino_webp_frames(b.data, b.len, "x", show, &s, &err), err);
+    CHECK(s.frames == FRAMES && fabs(s.seconds - 0.3) < 1e-9);
+    s = (shown){ .most = 2 };
+    CHECK_OK(nino_webp_frames(b.data, b.len, "x", show, &s, &err), err);
+    CHECK(s.frames == 2);
+    int frames = 0;
+    for (size_t n = 0; n < b.len; n++) {
+        s = (shown){ 0 };
+        t = nino_webp_timing(b.data, n);
+        CHECK(t.frames >= frames && t.frames < FRAMES && fabs(t.seconds - 0.1 * t.frames) < 1e-9);
+        frames = t.frames;
+        CHECK(nino_webp_frames(b.data, n, "x", show, &s, &err) == NINO_ERR_FORMAT);
+        CHECK(s.frames < FRAMES && strstr(err.msg, "damaged"));
+    }
+    CHECK(frames == FRAMES - 1);
+    // a frame too short to tell its time, one without the padding that its length asks for
+    nino_buf odd = { 0 };
+    nino_buf_add(&odd, b.data, 30);
+    webp_chunk(&odd, "ANMF", "0123456789abcde", 15);
+    webp_chunk(&odd, "ANMF", "0123456789ab\1\0\0\0x", 17);
+    CHECK(nino_webp_timing(odd.data, odd.len).frames == 1);
+    CHECK(nino_webp_timing(odd.data, odd.len - 1).frames == 1);
+    CHECK(!nino_webp_timing(odd.data, odd.len - 2).frames);
+    // one whose pixels are none
+    char *second = memmem(b.data, b.len, "ANMF", 4);
+    CHECK(second &&
+          (second = memmem(second + 4, b.len - (size_t) (second + 4 - b.data), "ANMF", 4)));
+    memset(second + 8 + 16 + 8, 0xff, 12);
+    s = (shown){ 0 };
+    CHECK(nino_webp_frames(b.data, b.len, "x", show, &s, &err) == NINO_ERR_FORMAT);
+    CHECK(s.frames < 2 && strstr(err.msg, "damaged"));
+    CHECK_STR(read_kind(b.data, b.len, true), "syntax");
+    nino_buf_release(&odd);
+    nino_buf_release(&b);
+    nino_buf_release(&still);
+}
+
 // ---- workflows in pictures -------------------------------------------------------------------
 
 #define PROMPT "{\"1\": {\"class_type\": \"Note\", \"inputs\": {}}}"
@@ -328,6 +396,7 @@ int main(void)
     check_jpeg();
     check_orientation();
     check_refusals();
+    check_moving();
     check_workflows();
     return 0;
 }

@@ -350,17 +350,84 @@ static void test_checker(void)
     refuses("schema", EV("Z", 1, 5, ""));
     refuses("schema", "{\"ph\":\"B\",\"ts\":1,\"name\":\"n\"}");
     refuses("schema", "7");
+    refuses("schema", "{\"ph\":\"\"}");
+    refuses("schema", EV("BE", 1, 5, ""));
+    refuses("schema", "{\"ph\":\"B\",\"pid\":1,\"ts\":1,\"name\":\"n\"}");
+    refuses("schema", "{\"ph\":\"B\",\"pid\":{},\"tid\":1,\"ts\":1,\"name\":\"n\"}");
+    refuses("schema", "{\"ph\":\"B\",\"pid\":1,\"tid\":[],\"ts\":1,\"name\":\"n\"}");
+    refuses("schema", "{\"ph\":\"B\",\"pid\":1,\"tid\":1,\"ts\":1}");
+    refuses("schema", EV("X", 1, 5e12, ",\"dur\":1"));
     refuses("syntax", "{");
     FILE *f = fopen(path_of("object.json"), "w");
     fputs("{\"a\":1}", f);
     fclose(f);
     CHECK(nino_trace_check(path_of("object.json"), NULL, &err) == NINO_ERR_FORMAT);
     CHECK_STR(err.kind, "schema");
+    f = fopen(path_of("object.json"), "w");
+    fputs("{\"traceEvents\":{}}", f);
+    fclose(f);
+    CHECK(nino_trace_check(path_of("object.json"), NULL, &err) == NINO_ERR_FORMAT);
+    CHECK_STR(err.kind, "schema");
     CHECK(nino_trace_check(path_of("absent.json"), NULL, &err) == NINO_ERR_MISSING);
+    CHECK(nino_trace_check(path_of("object.json/t.json"), NULL, &err) == NINO_ERR_IO);
+    CHECK(nino_trace_check(path_of("object.json/t.ninotrace"), NULL, &err) == NINO_ERR_IO);
     f = fopen(path_of("cut.json.gz"), "wb"); // a header of gzip and nothing else
     fwrite("\x1f\x8b\x08\0\0\0\0\0\0\3", 1, 10, f);
     fclose(f);
     CHECK(nino_trace_check(path_of("cut.json.gz"), NULL, &err) == NINO_ERR_FORMAT);
+}
+
+// Arrays that are cut anywhere, and what is left of them.
+static void test_cut(void)
+{
+    static const struct {
+        const char *text;
+        int n; // events, -1: refused
+    } t[] = {
+        { "", -1 },
+        { " \r\n\t", -1 },
+        { "[", 0 },
+        { " [ ", 0 },
+        { "[]", 0 },
+        { "[{\"ph\":\"M\"}", 1 },
+        { "[{\"ph\":\"M\"},\n", 1 },
+        { "[{\"ph\":\"M\"},\n{\"ph\":\"M\"}\r\n{\"ph", 2 },
+        { "[{\"ph\":\"M\"},\n{\"ph\":\"M\"},{\"ph\":\"M\",\"args\":{\"a\":1}", 2 },
+        { "[{\"ph\"", 0 },
+        { "[{\"ph\":\"M\"},{\"ph\":\"M\",\"args\":{},\"b\":[{}],", 1 },
+        { "[{\"ph\":\"M\"},{\"ph\":\"M\",\"name\":\"}],\\\"\"},{\"name\":\"}", 2 },
+        { "[}", -1 },
+        { "{\"traceEvents\":[", -1 },
+    };
+    for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        uint64_t n = 99;
+        FILE *f = fopen(path_of("cut.json"), "w");
+        CHECK(f && fputs(t[i].text, f) >= 0 && !fclose(f));
+        const nino_status st = nino_trace_check(path_of("cut.json"), &n, &err);
+        if (st ? t[i].n >= 0 : n != (uint64_t) t[i].n)
+            fprintf(stderr, "%s: %s, %d events\n", t[i].text, st ? err.msg : "ok", (int) n);
+        CHECK(st ? t[i].n < 0 && st == NINO_ERR_FORMAT : n == (uint64_t) t[i].n);
+    }
+}
+
+// Many tracks, slices inside slices, and more of them than anybody nests.
+static void test_many(void)
+{
+    for (int deep = 20; deep <= 5000; deep += 4980) {
+        FILE *f = fopen(path_of("deep.json"), "w");
+        CHECK(f && fputs("[", f) >= 0);
+        for (int i = 0; i < deep; i++)
+            fprintf(f, "%s" EV("X", 1, % d, ",\"dur\":%d"), i ? "," : "", i, 2 * (deep - i));
+        for (int i = 0; i < 100; i++)
+            fprintf(f, "," EV("B", % d, 1, "") "," EV("E", % d, 2, ""), i + 2, i + 2);
+        CHECK(fputs("]", f) >= 0 && !fclose(f));
+        uint64_t n = 0;
+        const nino_status st = nino_trace_check(path_of("deep.json"), &n, &err);
+        if (deep == 20)
+            CHECK(!st && n == 220);
+        else
+            CHECK(st == NINO_ERR_FORMAT && strstr(err.msg, "more than 4096 deep"));
+    }
 }
 
 int main(void)
@@ -372,6 +439,8 @@ int main(void)
     test_load();
     test_foreign();
     test_checker();
+    test_cut();
+    test_many();
     char cmd[96];
     snprintf(cmd, sizeof(cmd), "rm -rf '%s'", dir);
     return system(cmd) != 0;

@@ -1,5 +1,6 @@
 // Every allocation of tokenizers and prompts fails once: a clean "nomem", and no leak.
-#include "core/text/bpe.h"
+#include "core/base/utf8.h"
+#include "core/text/bpe_priv.h"
 #include "core/text/prompt.h"
 #include "core/text/unigram.h"
 #include "tests/unit/oom/arena.h"
@@ -42,6 +43,48 @@ static void test_bpe(int may_fail)
         free(ids);
     }
     nino_bpe_destroy(&b);
+}
+
+// A language model's: special tokens; and tekken's, whose merges are found.
+static nino_buf qwen, tekken;
+
+static void test_llm(int may_fail)
+{
+    nino_bpe *b = NULL;
+    int32_t *ids = NULL;
+    int n;
+    if (done(nino_bpe_from_json(NINO_BPE_QWEN, qwen.data, qwen.len, "q", &b, &err), may_fail) &&
+        done(nino_bpe_ids(b, NINO_BPE_CLEAN_HF, PROMPT, strlen(PROMPT), &ids, &n, &err), may_fail))
+        CHECK(n > 40);
+    free(ids);
+    nino_bpe_destroy(&b);
+    if (done(nino_bpe_from_tekken(tekken.data, tekken.len, "t", &b, &err), may_fail))
+        CHECK(nino_bpe_size(b) == 261 && nino_bpe_special(b, "<s>") == 1);
+    nino_bpe_destroy(&b);
+}
+
+static void make_llm(void)
+{
+    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char utf8[4];
+    int extra = 0;
+    nino_buf_adds(&qwen, "{\"model\":{\"merges\":[[\"a\",\"b\"]],\"vocab\":{\"ab\":256");
+    nino_buf_adds(&tekken,
+                  "{\"config\":{\"default_vocab_size\":261,\"default_num_special_tokens\":4},"
+                  "\"special_tokens\":[{\"token_str\":\"<unk>\"},{\"token_str\":\"<s>\"}],"
+                  "\"vocab\":[");
+    for (int c = 0; c < 256; c++) {
+        const bool is_plain = (c >= 33 && c <= 126) || (c >= 161 && c != 173);
+        const int n = nino_utf8_put(utf8, is_plain ? (uint32_t) c : 256u + (uint32_t) extra++);
+        nino_buf_addc(&qwen, ',');
+        nino_buf_add_json_string(&qwen, utf8, (size_t) n);
+        nino_buf_addf(&qwen, ":%d", c);
+        nino_buf_addf(&tekken, "{\"rank\":%d,\"token_bytes\":\"%c%c==\"},", c, digit[c >> 2],
+                      digit[(c & 3) << 4]);
+    }
+    nino_buf_adds(&qwen, "}},\"added_tokens\":[{\"content\":\"<|endoftext|>\",\"id\":257}]}");
+    nino_buf_adds(&tekken, "{\"rank\":256,\"token_bytes\":\"YWI=\"}]}");
+    CHECK(!qwen.failed && !tekken.failed);
 }
 
 static void ids_of(nino_unigram *u, int may_fail)
@@ -134,6 +177,8 @@ int main(void)
                          "[[\"<unk>\", 0], [\"_\", -1], [\"a\", -1]]}}");
     CHECK(!model.failed && !json.failed);
     CHECK(oom_each(test_bpe) > 5);
+    make_llm();
+    CHECK(oom_each(test_llm) > 40);
     CHECK(oom_each(test_spiece) > 5);
     CHECK(oom_each(test_json) > 5);
     CHECK(oom_each(test_prompt) > 10);
@@ -149,5 +194,7 @@ int main(void)
     nino_buf_release(&normalizer);
     nino_buf_release(&model);
     nino_buf_release(&json);
+    nino_buf_release(&qwen);
+    nino_buf_release(&tekken);
     return 0;
 }

@@ -60,7 +60,18 @@ static void test_bare(const char *path)
         write_file(path, told, n);
         CHECK(nino_picture_save_bare(path, to, &err) == NINO_ERR_FORMAT);
     }
-    CHECK(file_is(to, bare, sizeof(bare) - 1)); // as it was
+    for (size_t n = 13; n < sizeof(webp) - 1; n++) { // whole where a chunk ends
+        const bool is_whole = n == 30 || n == 42;
+        write_file(path, webp, n);
+        CHECK(nino_picture_save_bare(path, to, &err) == (is_whole ? NINO_OK : NINO_ERR_FORMAT));
+    }
+    write_file(path, "RIFF\0\0\0\0WEBPVP8X\0\0\0\0", 20); // of no flags
+    CHECK(nino_picture_save_bare(path, to, &err) == NINO_OK &&
+          file_is(to, "RIFF\x0c\0\0\0WEBPVP8X\0\0\0\0", 20));
+    write_file(path, "RIFF\0\0\0\0WAVEVP8X\0\0\0\0", 20);
+    CHECK(nino_picture_save_bare(path, to, &err) == NINO_ERR_UNSUPPORTED);
+    CHECK(nino_picture_save_bare("/nowhere/a.png", to, &err) == NINO_ERR_MISSING);
+    CHECK(file_is(to, "RIFF\x0c\0\0\0WEBPVP8X\0\0\0\0", 20)); // as it was
     write_file(path, "{}", 2);
     CHECK(nino_picture_save_bare(path, to, &err) == NINO_ERR_UNSUPPORTED);
     unlink(to);

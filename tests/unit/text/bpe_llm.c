@@ -53,7 +53,8 @@ static void digits(void)
     CHECK(nino_base64_decode("AAEC/w==", 8, &b) && b.len == 4 && !memcmp(b.data, "\0\1\2\xff", 4));
     nino_buf_clear(&b);
     CHECK(nino_base64_decode("Y2F0", 4, &b) && b.len == 3 && !memcmp(b.data, "cat", 3));
-    CHECK(!nino_base64_decode("Y2 0", 4, &b));
+    CHECK(!nino_base64_decode("Y2 0", 4, &b) && !nino_base64_decode("Y2:0", 4, &b) &&
+          !nino_base64_decode("Y2{0", 4, &b) && !nino_base64_decode("Y2[0", 4, &b));
     nino_buf_release(&b);
 }
 
@@ -172,6 +173,83 @@ static void same_vocabulary(void)
     free(text);
 }
 
+// tokenizer.json that is wrong in one place each.
+static void refuse_json(void)
+{
+    static const char not_two[] = "an entry of model.merges is not two symbols",
+                      no_added[] = "an entry of added_tokens has no content or no id",
+                      no_text[] = "a special token has no text of at most 4096 bytes, or no id";
+    static const struct {
+        nino_bpe_pattern pattern;
+        const char *vocab, *merges, *added, *say;
+    } t[] = {
+        { NINO_BPE_QWEN, "[]", "[]", "[]", "the vocabulary is not an object" },
+        { NINO_BPE_QWEN, "{'a': 0.5}", "[]", "[]", "is not a whole number" },
+        { NINO_BPE_QWEN, "{'a': -1}", "[]", "[]", "id is not in 0...16777215" },
+        { NINO_BPE_QWEN, "{'a': 16777216}", "[]", "[]", "id is not in 0...16777215" },
+        { NINO_BPE_QWEN, "{}", "{}", "[]", "model.merges is not a list" },
+        { NINO_BPE_QWEN, "{}", "null", "[]", "model.merges is not a list" },
+        { NINO_BPE_QWEN, "{}", "[7]", "[]", not_two },
+        { NINO_BPE_QWEN, "{}", "[['a']]", "[]", not_two },
+        { NINO_BPE_QWEN, "{}", "[['a','b','c']]", "[]", not_two },
+        { NINO_BPE_QWEN, "{}", "[['a',7]]", "[]", not_two },
+        { NINO_BPE_QWEN, "{}", "[[7,'b']]", "[]", not_two },
+        { NINO_BPE_QWEN, "{}", "[['','b']]", "[]", not_two },
+        { NINO_BPE_QWEN, "{}", "[['a','']]", "[]", not_two },
+        { NINO_BPE_QWEN, "{}", "['a b','ab']", "[]", "merge 2 is not two symbols" },
+        { NINO_BPE_QWEN, "{}", "['a ']", "[]", "merge 1 is not two symbols" },
+        { NINO_BPE_QWEN, "{}", "[' a']", "[]", "merge 1 is not two symbols" },
+        { NINO_BPE_QWEN, "{}", "['a  b c']", "[]", "merge 1 is not two symbols" },
+        { NINO_BPE_QWEN, "{}", "[]", "[7]", no_added },
+        { NINO_BPE_QWEN, "{}", "[]", "[{'content': 7, 'id': 1}]", no_added },
+        { NINO_BPE_QWEN, "{}", "[]", "[{'content': 'a'}]", no_added },
+        { NINO_BPE_QWEN, "{}", "[]", "[{'content': 'a', 'id': 'b'}]", no_added },
+        { NINO_BPE_QWEN, "{}", "[]", "[{'content': '', 'id': 1}]", no_text },
+        { NINO_BPE_QWEN, "{}", "[]", "[{'content': 'a', 'id': -1}]", no_text },
+        { NINO_BPE_QWEN, "{}", "[]", "[{'content': 'a', 'id': 16777216}]", no_text },
+        // what is there twice keeps its first id; the last of Qwen's own has no room behind this one
+        { NINO_BPE_QWEN, "{}", "[]",
+          "[{'content': '<|endoftext|>', 'id': 16777200}, {'content': '<|endoftext|>', 'id': 1}]",
+          no_text },
+        { NINO_BPE_QWEN, "{}", "[['a','b']]", "[]", "has no tokens for single bytes" },
+        { NINO_BPE_CLIP, "{}", "[]", "[]", "has no <|startoftext|> and <|endoftext|>" },
+        { NINO_BPE_CLIP, "{'<|startoftext|>': 1}", "[]", "[]", "has no <|startoftext|>" },
+        { NINO_BPE_CLIP, "{'<|endoftext|>': 1}", "[]", "[]", "has no <|startoftext|>" },
+        // which are not tokens because a merge makes them
+        { NINO_BPE_CLIP, "{'<|endoftext|>': 1}", "[['<|start','oftext|>']]", "[]",
+          "has no <|startoftext|>" },
+        { NINO_BPE_CLIP, "{'<|startoftext|>': 1}", "[['<|end','oftext|>']]", "[]",
+          "has no <|startoftext|>" },
+    };
+    for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        nino_buf b = { 0 };
+        nino_bpe *bpe = NULL;
+        nino_buf_addf(&b, "{'model':{'vocab':%s,'merges':%s},'added_tokens':%s}", t[i].vocab,
+                      t[i].merges, t[i].added);
+        char *json = test_quoted(b.data);
+        err = (nino_error){ 0 };
+        CHECK(nino_bpe_from_json(t[i].pattern, json, b.len, "x", &bpe, &err) == NINO_ERR_FORMAT);
+        if (!strstr(err.msg, t[i].say))
+            fprintf(stderr, "%s: %s\n", json, err.msg);
+        CHECK(!bpe && strstr(err.msg, t[i].say));
+        free(json);
+        nino_buf_release(&b);
+    }
+    // symbols that are longer than any
+    for (int k = 0; k < 3; k++) {
+        nino_buf b = { 0 };
+        nino_bpe *bpe = NULL;
+        nino_buf_adds(&b, k ? "{\"model\":{\"vocab\":{},\"merges\":[[\"a\",\""
+                            : "{\"model\":{\"vocab\":{\"");
+        for (int i = 0; i < 4097 - (k == 2); i++) // 2: only what is made of both is too long
+            nino_buf_addc(&b, 'a');
+        nino_buf_adds(&b, k ? "\"]]}}" : "\":1},\"merges\":[]}}");
+        CHECK(nino_bpe_from_json(NINO_BPE_QWEN, b.data, b.len, "x", &bpe, &err) == NINO_ERR_FORMAT);
+        CHECK(!bpe && strstr(err.msg, "longer than 4096 bytes"));
+        nino_buf_release(&b);
+    }
+}
+
 // ---- tekken ----------------------------------------------------------------------------------
 
 // 256 bytes, then what `more` says; the rest of the file may be replaced.
@@ -206,6 +284,11 @@ static void tekken_files(void)
         { "{\"default_vocab_size\":300,\"default_num_special_tokens\":1}", specials, "", 256,
           "sizes" },
         { good, "[{}]", "", 256, "no token_str" },
+        { good, "[{\"token_str\":7}]", "", 256, "no token_str" },
+        { "{\"default_vocab_size\":263,\"default_num_special_tokens\":-4}", specials, "", 256,
+          "sizes" },
+        { good, specials, ",{\"rank\":256,\"token_bytes\":7}", 256, "or no bytes" },
+        { good, specials, ",{\"rank\":256,\"token_bytes\":\"\"}", 256, "or no bytes" },
         { good, specials, "", 255, "no tokens for single bytes" },
         { good, specials, ",{\"rank\":257,\"token_bytes\":\"Y2E=\"}", 256,
           "no rank that is its place" },
@@ -246,6 +329,7 @@ int main(void)
     words();
     digits();
     same_vocabulary();
+    refuse_json();
     tekken_files();
     test_dir_remove(&dir, files);
     return 0;
