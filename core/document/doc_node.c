@@ -294,10 +294,12 @@ static nino_status set_first(nino_doc_edit *e, const char *id, uint32_t at, cons
 {
     nino_status st = NINO_OK;
     nino_json *node = nino_doc_node_json(e, id, &st);
-    nino_json *values = st ? NULL : nino_doc_need(e, node, "widgets_values", "[]", &st);
-    nino_json *old = (nino_json *) nino_json_at(values, at);
+    if (!st && !nino_ui_array(node, "widgets_values")) // none, or none that has places
+        st = nino_json_set(e->json, node, "widgets_values", "[]", e->err);
     if (st)
         return st;
+    nino_json *values = nino_doc_get(node, "widgets_values");
+    nino_json *old = (nino_json *) nino_json_at(values, at);
     return old ? nino_json_replace(e->json, old, json, e->err)
                : nino_json_append(e->json, values, json, e->err);
 }

@@ -326,7 +326,7 @@ static void doc_read_read_node(reader *r, const nino_ui_node *u, nino_doc_node *
     nino_doc_pair(nino_json_get(u->json, "size"), &n->width, &n->height);
     int64_t mode = 0;
     nino_json_i64(nino_json_get(u->json, "mode"), &mode);
-    n->mode = (int) mode;
+    n->mode = mode == (int) mode ? (int) mode : 0;
     n->is_collapsed = doc_read_flag(flags, "collapsed");
     n->is_pinned = doc_read_flag(flags, "pinned");
     n->color = doc_read_text_of(u->json, "color");

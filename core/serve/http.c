@@ -254,7 +254,7 @@ void serve_number(nino_buf *b, const char *key, double v)
 {
     char text[32];
     serve_key(b, key);
-    if (v == (double) (int64_t) v && v > -1e15 && v < 1e15)
+    if (v > -1e15 && v < 1e15 && v == (double) (int64_t) v)
         nino_snprintf(text, sizeof(text), "%lld", (long long) v);
     else if (v != v || v - v != 0)
         snprintf(text, sizeof(text), "null");

@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/node/param.h"
+#include "core/node/table/known.h"
 
 typedef struct edit {
     nino_ui *ui;
@@ -273,12 +274,36 @@ static nino_status write_name(const edit *e)
     return v ? nino_json_replace(e->ui->doc, v, e->json, e->err) : NINO_OK;
 }
 
+// Does the choice of now bring the widgets that the other one brings?
+static bool brings_same(const nino_ui_widget *w, const char *json)
+{
+    char other[80];
+    const char *now = nino_json_str(w->value);
+    snprintf(other, sizeof(other), "%.*s", (int) strcspn(json + 1, "\""), json + 1);
+    return (now ? nino_known_option(w->options, now) : NULL) ==
+           nino_known_option(w->options, other);
+}
+
+// Entries that another choice brought would be read as those of this one.
 static nino_status check_choice(edit *e, const nino_ui_widgets *w)
 {
     for (int32_t i = 0; i < w->n; i++)
-        if (w->list[i].options && !strcmp(w->list[i].name, e->key))
+        if (w->list[i].options && !strcmp(w->list[i].name, e->key) &&
+            !brings_same(&w->list[i], e->json))
             return refuse(e, "other values depend on the choice");
     return NINO_OK;
+}
+
+// The value is in the file: in the node, or where its link comes from.
+static nino_status write_place(edit *e, nino_ui_place *place)
+{
+    nino_ui_widgets w;
+    if (!nino_ui_bind(e->ui, e->node, e->node->values, 0, &w))
+        return nino_ui_nomem(e->ui, e->err);
+    nino_status st = check_choice(e, &w);
+    if (!st && place->value->parent == e->node->values)
+        st = write_name(e);
+    return st ? st : nino_json_replace(e->ui->doc, place->value, e->json, e->err);
 }
 
 static nino_status write_widget(edit *e, nino_json **value)
@@ -344,7 +369,7 @@ nino_status nino_ui_set(nino_ui *ui, int32_t i, const char *key, const char *jso
         return refuse(&e, "in a UI-format workflow only values can be set");
     if (place) {
         *shared = place->value;
-        return nino_json_replace(ui->doc, place->value, json, err);
+        return write_place(&e, place);
     }
     if (s->is_group || s->n_instances > 1)
         return refuse(&e, "%.60s is used %d times and has one value", s->name, s->n_instances);

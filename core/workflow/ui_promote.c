@@ -76,8 +76,9 @@ static nino_json *promote_by_port(const nino_ui_node *n, const char *name, uint3
             continue;
         if (!strcmp(n->ports[i].name, name))
             return promote_value_at(n, *at, name);
-        const nino_json *v = is_list ? nino_json_at(n->values, (*at)++) : NULL;
+        const nino_json *v = is_list ? nino_json_at(n->values, *at) : NULL;
         const char *s = v && v->type == NINO_JSON_NUMBER ? nino_json_str(v->next) : NULL;
+        (*at)++;
         if (n_surplus && s && nino_ui_is_control(s)) {
             n_surplus--;
             (*at)++;

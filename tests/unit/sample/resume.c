@@ -256,6 +256,44 @@ static void test_clock(void)
     CHECK(size_of(9) < 0);
 }
 
+static void hear(void *priv, nino_log_level level, const char *text)
+{
+    CHECK(level == NINO_LOG_WARN);
+    snprintf(priv, 400, "%s", text);
+}
+
+// Where nothing can be kept, that is said once, and the sampling goes on without.
+static void test_no_place(void)
+{
+    char said[400] = "", below[250], link[200];
+    const nino_log log = { hear, said, NINO_LOG_WARN };
+    keep(10, 1); // a file in the place of the folder
+    snprintf(below, sizeof(below), "%s/steps", path_of(10));
+    nino_resume_place at = { .dir = below, .key = { 1, 7 } };
+    CHECK(!nino_resume_open(&at, N, &log) && strstr(said, "no steps are kept: "));
+    nino_resume_clear(below);
+    nino_resume_clear(NULL);
+    snprintf(link, sizeof(link), "%s", path_of(11)); // a link in the place of the file
+    CHECK(!symlink(path_of(10), link));
+    const off_t size = size_of(10);
+    at = (nino_resume_place){ .dir = dir.path, .key = { 11, 7 } };
+    *said = 0;
+    CHECK(!nino_resume_open(&at, N, &log) && strstr(said, "000b.steps: "));
+    CHECK(size_of(10) == size && !access(link, F_OK)); // neither is touched
+    CHECK(!unlink(link));
+    // the disk is full already at the head
+    struct rlimit had, none;
+    CHECK(!getrlimit(RLIMIT_FSIZE, &had) && signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+    none = had;
+    none.rlim_cur = HEAD - 1;
+    CHECK(!setrlimit(RLIMIT_FSIZE, &none));
+    nino_resume *r = open_at(12, true);
+    CHECK(!setrlimit(RLIMIT_FSIZE, &had));
+    CHECK(!r && size_of(12) < 0);
+    nino_resume_clear(dir.path);
+    CHECK(size_of(10) < 0);
+}
+
 int main(void)
 {
     dir = test_dir_create();
@@ -266,6 +304,7 @@ int main(void)
     test_full();
     test_folder();
     test_clock();
+    test_no_place();
     test_dir_remove(&dir, (const char *const[]){ NULL });
     return 0;
 }

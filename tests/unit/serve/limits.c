@@ -1,8 +1,10 @@
 // The HTTP interface at its limits: a disk that is full, links and pipes in its folders, names that are too long,
 // pictures that no preview can be made of. Each is answered, and what was there before still is.
 #include "core/media/png.h"
+#include "core/serve/serve_priv.h"
 #include "tests/served.h"
 
+#include <math.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -189,8 +191,34 @@ static void check_pictures(void)
     ask("GET /view?filename=wide.png&type=input&preview=webp", NULL, NULL, 200, "\x89PNG");
 }
 
+// Numbers as they stand in answers: what is none, or too large for 64 bits, comes from a workflow too.
+static void check_numbers(void)
+{
+    static const struct {
+        double v;
+        const char *text;
+    } rows[] = {
+        { 0, "\"n\":0" },
+        { -7, "\"n\":-7" },
+        { 0.5, "\"n\":0.5" },
+        { 1e300, "\"n\":1e300" },
+        { -1e300, "\"n\":-1e300" },
+        { INFINITY, "\"n\":null" },
+        { -INFINITY, "\"n\":null" },
+        { NAN, "\"n\":null" },
+        { 1e15 - 1, "\"n\":999999999999999" },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        nino_buf_clear(&answer);
+        serve_number(&answer, "n", rows[i].v);
+        nino_buf_addc(&answer, 0);
+        CHECK_STR(answer.data, rows[i].text);
+    }
+}
+
 int main(void)
 {
+    check_numbers();
     signal(SIGXFSZ, SIG_IGN);
     s = served_create(NULL, NULL);
     check_full();

@@ -4,7 +4,7 @@
 
 typedef struct seen {
     char text[8192]; // "E code node.input|" or "W ..." an issue
-    char message[2048];
+    char message[16384];
 } seen;
 
 static void note(void *priv, const nino_issue *i)
@@ -171,6 +171,85 @@ static void values(void)
               "E no_output .|");
 }
 
+// What is said of many of a kind has an end.
+static void many(void)
+{
+    nino_buf b = { 0 };
+    seen s;
+    nino_buf_adds(&b, "{" LOAD LATENT DECODE("['2', 0]") SAVE(""));
+    for (int i = 0; i < 103; i++)
+        nino_buf_addf(&b, ",'u%d':{'class_type':'VAEDecod'}", i);
+    nino_buf_addc(&b, '}');
+    CHECK(!b.failed);
+    check(b.data, &s);
+    int unknown = 0, near = 0;
+    for (const char *t = s.text; (t = strstr(t, "E unknown_class")); t++)
+        unknown++;
+    for (const char *t = s.message; (t = strstr(t, "did you mean")); t++)
+        near++;
+    CHECK(unknown == 103 && near == 100); // looking for similar ones takes long
+    nino_buf_clear(&b);
+    nino_buf_adds(&b, "{" LOAD LATENT DECODE("['2', 0]") SAVE(""));
+    b.len -= 2; // into the last node's inputs
+    for (int i = 0; i < 19; i++)
+        nino_buf_addf(&b, ",'i%d':%d", i, i);
+    nino_buf_adds(&b, "}}}");
+    check(b.data, &s);
+    CHECK(strstr(s.text, "W ignored_input 4.i15|W ignored_input 4.|") && !strstr(s.text, "4.i16"));
+    CHECK(strstr(s.message, "3 more inputs are ignored"));
+    nino_buf_release(&b);
+    // what a former class had is not worth a word; what it never had is
+    CHECK_STR(check("{'1': {'class_type': 'UNETLoaderMultiGPU', 'inputs': {'unet_name': 'x', "
+                    "'weight_dtype': 'default', 'device': 'a', 'virtual_device': 1, 'other': 2}}, "
+                    "'2': {'class_type': 'ModelSave', 'inputs': {'model': ['1', 0], "
+                    "'filename_prefix': 'x'}}}",
+                    NULL),
+              "W ignored_input 1.other|");
+}
+
+// A value that decides which of the others are needed: as it stands, from a constant, or not known yet.
+static void switches(void)
+{
+#define SWITCH(value, from)                                                                        \
+    "{'1': {'class_type': 'ComfySwitchNode', 'inputs': {'on_false': 1, 'on_true': 2" value         \
+    "}}, '2': {'class_type': 'PreviewAny', 'inputs': {'source': ['1', 0]}}" from "}"
+#define CONSTANT(inputs) ", 'c': {'class_type': 'PrimitiveBoolean', 'inputs': {" inputs "}}"
+#define GIVEN ", 'switch': ['c', 0]"
+    static const struct {
+        const char *json;
+        unsigned untaken; // a bit an input
+        bool is_late;
+    } rows[] = {
+        { SWITCH("", ""), 2, false },
+        { SWITCH(", 'switch': true", ""), 1, false },
+        { SWITCH(", 'switch': 'x'", ""), 0, false },
+        { SWITCH(GIVEN, CONSTANT("'value': true")), 1, false },
+        { SWITCH(GIVEN, CONSTANT("'value': false")), 2, false },
+        { SWITCH(GIVEN, CONSTANT("")), 2, false },
+        { SWITCH(GIVEN, CONSTANT("'value': 'x'")), 0, true },
+        { SWITCH(GIVEN, CONSTANT("'value': ['c', 0]")), 0, true },
+        { SWITCH(GIVEN, ""), 0, true },
+        { SWITCH(GIVEN, ", 'c': {'class_type': 'NoSuchClass'}"), 0, true },
+        { SWITCH(GIVEN, ", 'c': {'class_type': 'PrimitiveInt', 'inputs': {'value': 1}}"), 0, true },
+        { SWITCH(GIVEN, ", 'c': {'class_type': 'VAELoader', 'inputs': {'vae_name': 'x'}}"), 0,
+          true },
+        { SWITCH(GIVEN, ", 'c': {'class_type': 'EmptyImage', 'inputs': {}}"), 0, true },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        nino_error err = { 0 };
+        char *json = test_quoted(rows[i].json);
+        nino_graph *g = nino_graph_load(json, strlen(json), "test", &err);
+        CHECK_OK(g ? NINO_OK : err.code, err);
+        nino_graph_check(g, NULL, NULL, NULL);
+        const nino_gnode *n = &g->nodes[nino_graph_find(g, "1")];
+        if (n->untaken != rows[i].untaken || n->decides_late != rows[i].is_late)
+            fprintf(stderr, "row %zu: %u %d\n", i, (unsigned) n->untaken, n->decides_late);
+        CHECK(n->untaken == rows[i].untaken && n->decides_late == rows[i].is_late);
+        nino_graph_destroy(&g);
+        free(json);
+    }
+}
+
 static void order(void)
 {
     // outputs in file order, each with what it needs before it; the unused node is left out
@@ -222,6 +301,8 @@ int main(void)
     links();
     classes();
     values();
+    many();
+    switches();
     order();
     long_ones();
     return 0;

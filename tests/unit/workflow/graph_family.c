@@ -195,18 +195,34 @@ static void check_seeds(void)
         uint64_t seeds[2] = { 0 };
         for (int k = 0; k < 2; k++) {
             nino_graph *g = graph_of(i ? ui : api);
+            CHECK(nino_graph_undrawn(g) == &g->nodes[0]);
             CHECK_OK(nino_graph_draw_seeds(g, NULL, &err), err);
             const nino_json *v =
                 nino_json_get(nino_json_get(g->nodes[0].json, "inputs"), "noise_seed");
             CHECK(nino_json_u64(v, &seeds[k]) && seeds[k] < (uint64_t) 1 << 50);
             // both forms say it
             CHECK(strstr(nino_graph_json(g, NULL), v->text));
-            CHECK(!strstr(nino_graph_json(g, NULL), "-1"));
+            CHECK(!strstr(nino_graph_json(g, NULL), "-1") && !nino_graph_undrawn(g));
             CHECK_OK(nino_graph_set(g, "1.noise_seed=-1", &err), err);
             CHECK(strstr(nino_graph_json(g, NULL), "-1"));
             nino_graph_destroy(&g);
         }
         CHECK(seeds[0] != seeds[1]); // of 2^50
+    }
+    // none to draw: a class that nobody knows, a node without values, a seed that a link gives or that is there
+    static const char *const others[] = { "{'1': {'class_type': 'Pack', 'inputs': {'seed': -1}}}",
+                                          "{" NODE("1", "RandomNoise", "") "}",
+                                          "{" NODE("1", "RandomNoise",
+                                                   "'noise_seed': ['2', 0]") "}",
+                                          "{" NODE("1", "RandomNoise", "'noise_seed': -2") "}" };
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        nino_graph *g = graph_of(others[i]);
+        char *before = strdup(nino_graph_json(g, NULL));
+        CHECK(before && !nino_graph_undrawn(g));
+        CHECK_OK(nino_graph_draw_seeds(g, NULL, &err), err);
+        CHECK_STR(nino_graph_json(g, NULL), before);
+        free(before);
+        nino_graph_destroy(&g);
     }
 }
 
