@@ -139,6 +139,22 @@ static nino_array *counted(nino_shape shape, float step)
     return a;
 }
 
+// A column, and a row, of which the middle is left.
+static void check_thin(void)
+{
+    nino_error e = { 0 };
+    for (int k = 0; k < 4; k++) {
+        nino_array *a = counted(k % 2 ? NINO_SHAPE(1, 1, 4, 1) : NINO_SHAPE(1, 4, 1, 1), 1);
+        const int64_t h = k % 2 ? 1 : 2, w = k % 2 ? 2 : 1;
+        nino_array *out = k < 2 ? nino_planes_first(a, h, w, &e)
+                                : nino_planes_scale(a, h, w, NINO_FILTER_NEAREST, true, &e);
+        CHECK_OK(out ? NINO_OK : e.code, e);
+        CHECK(nino_array_f32(out)[0] == 1 && nino_array_f32(out)[1] == 2);
+        nino_array_unref(&out);
+        nino_array_unref(&a);
+    }
+}
+
 // A clip's first frames beside its latent: four channels of 1 - mask, where there is one (of the entry,
 // else of the latent; one for all four channels or one each), then the frames in the model's units.
 static void check_video(void)
@@ -216,6 +232,7 @@ static void check_fresca_frames(void)
 int main(void)
 {
     check_middle();
+    check_thin();
     check_video();
     check_fresca_frames();
     data = test_open("%s/vectors/guidance.safetensors", test_data_next(NULL));
