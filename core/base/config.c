@@ -222,6 +222,10 @@ nino_status nino_config_write(const char *key, const char *value, nino_error *er
     nino_status st = nino_file_read(path, 1 << 16, false, &text, &len, err);
     if (st && st != NINO_ERR_MISSING) // one that cannot be read is not written over
         return st;
+    if (!st && strlen(text) < len) { // what follows would be lost
+        free(text);
+        return nino_fail(err, NINO_ERR_FORMAT, path, "has a zero byte, it is no text");
+    }
     file_text f = { .row = i, .key = nino_setting_rows[i].key, .value = value };
     config_rewrite(&f, st ? NULL : text);
     free(text);

@@ -218,6 +218,7 @@ static void read_settings(const char *path, bool is_project)
     if (access(path, R_OK) || nino_file_read(path, 1 << 16, false, &text, &len, NULL))
         return;
     reader r = { .path = keep_path(path), .is_project = is_project };
+    const bool is_cut = strlen(text) < len;
     for (char *at = text; at && r.path;) {
         char *end = strchr(at, '\n');
         if (end)
@@ -226,6 +227,8 @@ static void read_settings(const char *path, bool is_project)
         read_line(&r, at);
         at = end;
     }
+    if (is_cut && r.path)
+        complain(&r, "a zero byte; what follows it is not read");
     free(text);
 }
 

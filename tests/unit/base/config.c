@@ -131,6 +131,10 @@ static void check_refused(void)
             "there is no such setting");
     refused(nino_config_write("memory.chunk_size", "3", &err), NINO_ERR_RANGE,
             "memory.chunk_size is one of auto|1|2|4|8");
+    // what lies behind a zero byte would be lost
+    CHECK(truncate(path, 6) == 0);
+    refused(nino_config_write("mem_limit", "1G", &err), NINO_ERR_FORMAT, "has a zero byte");
+    put("kept\n");
     refused(nino_config_write("cache_dir", "a\nb", &err), NINO_ERR_RANGE, "cannot hold this text");
     refused(nino_config_write("cache_dir", "a\"b", &err), NINO_ERR_RANGE, "cannot hold this text");
     refused(nino_config_write("cache_dir", big, &err), NINO_ERR_RANGE, "cannot hold this text");

@@ -6,6 +6,7 @@
 
 #include <ninodes/base.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static char top[] = "/tmp/ninodes-settings-XXXXXX";
 static nino_error err;
@@ -64,6 +65,18 @@ static void check_lines(void)
         CHECK_STR(text_of("mem_limit"), t[i].limit);
         CHECK_STR(text_of("memory.chunk_size"), t[i].chunk);
     }
+}
+
+// What lies behind a zero byte is not read, and that is told.
+static void check_zero_byte(void)
+{
+    char path[96];
+    snprintf(path, sizeof(path), "%s/own/ninodes/ninodes.conf", top);
+    put("own/ninodes", "mem_limit = 1G\n");
+    CHECK(truncate(path, 40) == 0);
+    nino_settings_read();
+    CHECK_STR(text_of("mem_limit"), "1G");
+    CHECK(strstr(nino_settings_problem(), ".conf:2: a zero byte; what follows it is not read"));
 }
 
 // The working folder's file counts more than the user's, that more than the system's, a variable more
@@ -152,6 +165,7 @@ int main(void)
              "cd %s && mkdir -p own/ninodes home/.config/ninodes one/ninodes two/ninodes", top);
     CHECK(!chdir("/") && !system(command));
     check_lines();
+    check_zero_byte();
     for (int i = 0; i < 4; i++) {
         char text[32];
         snprintf(text, sizeof(text), "notify_after = %d\n", 11 + i);
