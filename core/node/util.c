@@ -89,8 +89,10 @@ int nino_run_texts(const nino_run *r, nino_meta *out)
 
 const char *nino_node_folder(const nino_run *r, bool is_temp)
 {
+    if (r->is_plan)
+        return NULL;
     const nino_services *s = nino_services_of(r->ctx);
-    const char *dir = r->is_plan ? NULL : s->output_dir(r->ctx);
+    const char *dir = s->output_dir(r->ctx);
     return dir && is_temp ? s->temp_dir(r->ctx) : dir;
 }
 
