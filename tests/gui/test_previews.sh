@@ -14,7 +14,7 @@ win_do panel result
 run() {
     win_do set "${node:-4}.seed=$1"; win_do run
     wait_state running 60; "${@:2}"; wait_state done 300
-    win_do export-trace-to "$work/$1.json"; until_ok 30 test -s "$work/$1.json" || die "no trace of the run"
+    win_do export-trace-to "$work/$1.json"; until_ok 30 is_trace "$work/$1.json" || die "no trace of the run"
 }
 published() { grep -o '"name":"preview"[^}]*"step":[0-9]*' "$work/$1.json" | sort -u | wc -l; }
 # A run that goes on until it was looked at: watched NODE COMMAND...
