@@ -3,7 +3,9 @@
 #include "tests/test.h"
 #include <ninodes/ninodes.h>
 
+#include <errno.h>
 #include <stdarg.h>
+#include <sys/stat.h>
 
 typedef struct flow_result {
     nino_status st;
@@ -159,4 +161,23 @@ static inline flow_result flow_run_json(nino_ctx *ctx, const char *json)
     nino_graph_destroy(&g);
     CHECK_OK(r.st, r.err);
     return r;
+}
+
+// Makes a PNG file of a picture where a context that flow_open() opened without assets finds it.
+static inline void flow_picture(nino_ctx *ctx, const nino_raster *r, const char *name)
+{
+    nino_error err = { 0 };
+    char path[256];
+    nino_graph *g = flow_graph("{'1': {'class_type': 'LoadImage', 'inputs': {'image': 'memory'}},"
+                               " '2': {'class_type': 'SaveImage', 'inputs':"
+                               " {'images': ['1', 0], 'filename_prefix': 'in'}}}");
+    CHECK_OK(nino_graph_set_image(g, "1", r, &err), err);
+    const flow_result f = flow_run(ctx, g, NULL);
+    CHECK_OK(f.st, f.err);
+    CHECK(f.n_paths == 1);
+    snprintf(path, sizeof(path), "%s/input", flow_temp());
+    CHECK(mkdir(path, 0700) == 0 || errno == EEXIST);
+    snprintf(path, sizeof(path), "%s/input/%s", flow_temp(), name);
+    CHECK(rename(f.path[0], path) == 0);
+    nino_graph_destroy(&g);
 }

@@ -5,7 +5,6 @@
 #include "tests/flow.h"
 
 #include <signal.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MAX_MS = 4000, MAX_JSON = 16000 };
@@ -122,20 +121,9 @@ static void make_picture(void)
     static uint8_t pixels[40][48][4];
     const nino_raster r = { NINO_RASTER_INIT, .type = NINO_RASTER_U8, .n = 1,        .height = 40,
                             .width = 48,      .channels = 4,          .data = pixels };
-    char path[64];
     for (int i = 0; i < (int) sizeof(pixels); i++)
         (&pixels[0][0][0])[i] = (uint8_t) (i / 7 * 13);
-    nino_graph *g = flow_graph("{'1': {'class_type': 'LoadImage', 'inputs': {'image': 'memory'}},"
-                               " '2': {'class_type': 'SaveImage', 'inputs':"
-                               " {'images': ['1', 0], 'filename_prefix': 'in'}}}");
-    CHECK_OK(nino_graph_set_image(g, "1", &r, &err), err);
-    const flow_result f = flow_run(ctx, g, NULL);
-    CHECK_OK(f.st, f.err);
-    snprintf(path, sizeof(path), "%s/input", flow_temp());
-    CHECK(mkdir(path, 0700) == 0);
-    snprintf(path, sizeof(path), "%s/input/in.png", flow_temp());
-    CHECK(rename(f.path[0], path) == 0);
-    nino_graph_destroy(&g);
+    flow_picture(ctx, &r, "in.png");
 }
 
 // What gives that type; NULL: nothing here does.

@@ -3,8 +3,6 @@
 #include "core/node/node_impl.h"
 #include "tests/flow.h"
 
-#include <sys/stat.h>
-
 enum { W = 48, H = 40 };
 
 static nino_ctx *ctx;
@@ -21,23 +19,11 @@ static void make_picture(void)
 {
     const nino_raster r = { NINO_RASTER_INIT, .type = NINO_RASTER_U8, .n = 1,        .height = H,
                             .width = W,       .channels = 3,          .data = pixels };
-    char path[64];
     for (int y = 10; y < 30; y++)
         for (int x = 5; x < 35; x++)
             for (int c = 0; c < 3; c++)
                 pixels[y][x][c] = (uint8_t) (60 + (x * (c + 1) + y * 3) % 190);
-    nino_graph *g = flow_graph("{'1': {'class_type': 'LoadImage', 'inputs': {'image': 'memory'}},"
-                               " '2': {'class_type': 'SaveImage', 'inputs':"
-                               " {'images': ['1', 0], 'filename_prefix': 'in'}}}");
-    CHECK_OK(nino_graph_set_image(g, "1", &r, &err), err);
-    const flow_result f = flow_run(ctx, g, NULL);
-    CHECK_OK(f.st, f.err);
-    CHECK(f.n_paths == 1);
-    snprintf(path, sizeof(path), "%s/input", flow_temp());
-    CHECK(mkdir(path, 0700) == 0);
-    snprintf(path, sizeof(path), "%s/input/in.png", flow_temp());
-    CHECK(rename(f.path[0], path) == 0);
-    nino_graph_destroy(&g);
+    flow_picture(ctx, &r, "in.png");
 }
 
 // The node between a picture and one who looks; false: it is not of this kind.
