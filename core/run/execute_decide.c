@@ -10,7 +10,6 @@
 #include "core/base/vars.h"
 #include "core/node/param.h"
 #include "core/run/job_settings.h"
-#include "core/run/job_settings.h"
 
 // ---- keys ------------------------------------------------------------------------------------
 
