@@ -26,8 +26,7 @@ typedef struct nino_video_job {
     uint64_t tile_ns; // of the chunks of a tile so far
     int64_t piece;    // latent frames that go through a causal VAE together, after the first one
     uint64_t computed, piece_ns;
-    uint32_t why;   // the report's, as a name of the monitor
-    bool has_begun; // the sink has frames
+    uint32_t why; // the report's, as a name of the monitor
 } nino_video_job;
 
 // One clip, with smaller tiles when the device has no room.

@@ -43,7 +43,6 @@ static nino_status deliver(job *j, int64_t first, nino_array *a, nino_error *err
         }
     if (j->is_decode && !nino_stream_is_plan(j->s))
         nino_clip_meter_frames(&j->meter, a);
-    j->has_begun = true;
     return j->sink->put(j->sink->priv, j->offset + first, a, err);
 }
 
@@ -670,7 +669,7 @@ nino_status nino_video_job_run(job *j, nino_tile_report *r, nino_error *err)
             nino_clip_meter_publish(&j->meter, nino_stream_monitor(j->s), nino_now_ns() - start);
         }
         nino_clip_meter_end(&j->meter);
-        if (st != NINO_ERR_NOMEM || j->has_begun || !video_tiles_shrink(j, &way, r))
+        if (st != NINO_ERR_NOMEM || !video_tiles_shrink(j, &way, r))
             return st;
         nino_stream_clear_error(j->s);
     }

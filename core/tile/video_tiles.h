@@ -4,7 +4,8 @@
 #pragma once
 #include "core/tile/tile.h"
 
-// Takes the frames of a clip in order: [n,H,W,3] f32, 0..1, the first of them frame `first`.
+// Takes the frames of a clip in order: [n,H,W,3] f32, 0..1, the first of them frame `first`. Where the device's memory ran out
+// in the middle, they come once more from the clip's first one, made in smaller tiles.
 typedef struct nino_frame_sink {
     nino_status (*put)(void *priv, int64_t first, const nino_array *frames, nino_error *err);
     void *priv;

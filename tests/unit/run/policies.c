@@ -13,7 +13,8 @@ static const char *const demo[] = { "data/demo/models", NULL };
 
 typedef struct counts {
     uint64_t kernels, wino, hits, allocs, cached, chunks, tiles, narrow;
-    bool ran_out; // a message said that memory did
+    bool ran_out;      // a message said that memory did
+    int tile, overlap; // pixels, as the last of those said
     nino_mem_stat mem;
 } counts;
 
@@ -27,7 +28,11 @@ static void count_one(counts *c, const nino_job *job, const nino_event *e)
     c->chunks += e->kind == NINO_EV_CHUNK;
     c->tiles += e->kind == NINO_EV_TILE;
     c->cached += e->kind == NINO_EV_CACHE && e->sub == NINO_CACHE_NODE && e->u.scope.arg0;
+    const char *out = strstr(name, "device memory ran out: tiles of ");
     c->ran_out |= strstr(name, "device memory ran out") != NULL;
+    if (e->kind == NINO_EV_MESSAGE && out)
+        CHECK(sscanf(out, "device memory ran out: tiles of %d with an overlap of %d", &c->tile,
+                     &c->overlap) == 2);
 }
 
 static counts run_with(nino_ctx *ctx, const char *workflow, const nino_job_options *more)
@@ -188,14 +193,14 @@ static void test_clip(nino_ctx *ctx)
     free(v);
 }
 
-// In 60 % of what the whole picture needs: with a plan no attempt fails.
-static void test_tiles(void)
+// In 60 % of what the whole needs: with a plan no attempt fails. What runs without one is returned.
+static counts run_short(const char *flow)
 {
     nino_ctx *ctx = flow_open("cl", NULL);
     nino_error err = { 0 };
     const nino_job_options o = { NINO_JOB_OPTIONS_INIT, .models = demo, .no_files = true };
     nino_plan plan;
-    nino_graph *g = flow_graph(PICTURE("320", "3"));
+    nino_graph *g = flow_graph(flow);
     CHECK_OK(nino_graph_plan(ctx, g, NULL, &o, &plan, &err), err);
     const nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .device = "cl",
                                 .mem_limit = plan.peak_bytes * 6 / 10 };
@@ -203,12 +208,24 @@ static void test_tiles(void)
     nino_graph_destroy(&g);
     nino_ctx_destroy(&ctx);
     CHECK((ctx = nino_ctx_create(&p, &err)));
-    const counts on = run_off(ctx, PICTURE("320", "3"), 0),
-                 off = run_off(ctx, PICTURE("320", "3"), OFF(TILES));
+    const counts on = run_off(ctx, flow, 0);
+    size_t n;
+    float *v = keep_picture(&n);
+    const counts off = run_off(ctx, flow, OFF(TILES));
     CHECK(!on.ran_out);
     CHECK(off.mem.fails > 0 && off.ran_out);
+    check_same(v, n, 48); // where tiles meet: 33 and 5 of 255
+    free(v);
     nino_job_destroy(&last_job);
     nino_ctx_destroy(&ctx);
+    return off;
+}
+
+static void test_tiles(void)
+{
+    run_short(PICTURE("320", "3"));
+    const counts clip = run_short(CLIP("320", "'VAEDecode', 'inputs': {"));
+    CHECK(clip.tile >= 64 && clip.tile < 320 && clip.overlap == 64 && clip.tiles > 1);
 }
 
 // ---- reading ahead ---------------------------------------------------------------------------
