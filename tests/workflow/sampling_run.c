@@ -126,6 +126,15 @@ static void test_budget(void)
         CHECK(net.n == 8 && net.call[0].x.dim[0] == 1);
         CHECK(!memcmp(free_x0, last.x0, sizeof(free_x0)));
     }
+    nino_pool_set_budget(be->pool, 1 << 30); // room for all of them
+    end_setup(&s, p, n);
+    p = cond_of(6, 4, 1), n = cond_of(2, 8, -1);
+    s = setup_of(p, n, 3);
+    net.only = stream;
+    CHECK_OK(run(&s, sigmas, 2, &out, &err), err);
+    nino_array_unref(&out);
+    CHECK(net.n == 1 && net.call[0].x.dim[0] == 8);
+    CHECK(!memcmp(free_x0, last.x0, sizeof(free_x0)));
     net.only = NULL;
     nino_pool_set_budget(be->pool, 0);
     end_setup(&s, p, n);
