@@ -166,7 +166,7 @@ int main(void)
 {
     const char *only = getenv("NINODES_TEST_CLASS"), *device = getenv("NINODES_TEST_DEVICE");
     const bool is_long = getenv("NINODES_TEST_LONG");
-    const int times = is_long ? 10 : 1;
+    const int times = is_long ? 5 : 1;
     int n = 0, n_ok = 0, wrong = 0;
     ctx = flow_open_with(device ? device : "ref", NULL, NULL);
     CHECK(ctx);
