@@ -1,6 +1,7 @@
 // Model folders: order of the search, extra_model_paths.yaml, lists of files.
-#include "core/file/model_paths.h"
+#include "core/base/buf.h"
 #include "core/file/extra_paths.h"
+#include "core/file/model_paths.h"
 #include "tests/test.h"
 #include <ninodes/document.h>
 
@@ -159,13 +160,13 @@ static void yaml_forms(void)
 static void extremes(void)
 {
     const nino_log log = { log_line, NULL, NINO_LOG_WARN };
-    char *text = malloc(40 * 1025 + 100), *at = text;
-    CHECK(text);
+    nino_buf text = { 0 };
     for (int n = 1024; n <= 1025; n++) {
-        at = text + sprintf(text, "a:\n  vae: /x\n");
+        nino_buf_clear(&text);
+        nino_buf_adds(&text, "a:\n  vae: /x\n");
         for (int i = 1; i < n; i++)
-            at += sprintf(at, "  kind%d: /y\n", i);
-        save("extra_model_paths.yaml", text);
+            nino_buf_addf(&text, "  kind%d: /y\n", i);
+        save("extra_model_paths.yaml", text.data);
         warning[0] = 0;
         nino_paths *p = open_paths(&log);
         CHECK_STR(joined(nino_paths_dirs(p, "vae")),
@@ -173,7 +174,7 @@ static void extremes(void)
         CHECK(n == 1024 ? !warning[0] : strstr(warning, "too many keys") != NULL);
         nino_paths_destroy(&p);
     }
-    free(text);
+    nino_buf_release(&text);
     const struct passwd *me = getpwuid(getuid());
     if (!me || !me->pw_dir || me->pw_dir[0] != '/') {
         test_skip_part("a home that the system knows");

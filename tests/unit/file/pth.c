@@ -1,6 +1,6 @@
 // PyTorch archives built here byte by byte: a good one reads, and every kind of attack on a pickle
 // or a zip reader is refused.
-#include "tests/pth_file.h"
+#include "tests/unit/file/pth_file.h"
 
 static const struct {
     const char *what, *kind, *p;

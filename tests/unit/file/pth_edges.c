@@ -1,6 +1,6 @@
 // PyTorch files at their edges: zip64 records that lie, sizes that follow the data, long names, limits;
 // views of storages and pickles of more than a mebibyte in files older than 1.6.
-#include "tests/pth_file.h"
+#include "tests/unit/file/pth_file.h"
 
 static nino_error err;
 

@@ -8,7 +8,7 @@
 #include "core/file/safetensors.h"
 #include "core/file/weights.h"
 #include "tests/gguf_tokens.h"
-#include "tests/pth_file.h"
+#include "tests/unit/file/pth_file.h"
 
 static nino_error err;
 static char dir[] = "/tmp/ninodes-edges-XXXXXX";

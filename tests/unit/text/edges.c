@@ -8,7 +8,7 @@
 #include "core/text/strings.h"
 #include "core/text/unicode.h"
 #include "core/text/unigram.h"
-#include "tests/pth_file.h"
+#include "tests/unit/file/pth_file.h"
 #include "tests/text.h"
 
 #include <zlib.h>
