@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include <jpeglib.h>
+#include <jerror.h>
 
 #include "core/base/error.h"
 #include "core/media/image.h"
@@ -62,7 +63,8 @@ nino_status nino_jpeg_encode(nino_buf *out, const uint8_t *rgb, int width, int h
     if (!jpeg_write(&c, &w, rgb, width, height, quality)) {
         char text[JMSG_LENGTH_MAX];
         w.base.format_message((j_common_ptr) &c, text);
-        st = nino_fail(err, NINO_ERR_ARG, "jpeg", "cannot write the picture: %s", text);
+        st = nino_fail(err, w.base.msg_code == JERR_OUT_OF_MEMORY ? NINO_ERR_NOMEM : NINO_ERR_ARG,
+                       "jpeg", "cannot write the picture: %s", text);
     }
     jpeg_destroy_compress(&c);
     if (!st)

@@ -130,7 +130,7 @@ static void check_starts(void)
     // a folder for which the name of a socket is too long, though it is not itself
     char longer[110];
     snprintf(longer, sizeof(longer), "%s/", root);
-    memset(longer + strlen(root) + 1, 'y', sizeof(longer));
+    memset(longer + strlen(root) + 1, 'y', 97 - strlen(root) - 1);
     longer[97] = 0;
     CHECK(!mkdir(longer, 0700) && !setenv("XDG_RUNTIME_DIR", longer, 1));
     CHECK(!nino_server_start(m, "x", NULL, NULL, &err) && err.code == NINO_ERR_IO);
