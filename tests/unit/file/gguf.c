@@ -66,6 +66,11 @@ static void check_places(void)
     nino_st_header h = parse(&b, UINT64_MAX, NULL);
     CHECK(h.infos[1].bytes == half - 1000 && h.infos[1].offset > half);
     nino_st_header_release(&h);
+    b = head_of(2, 0); // with the table before it, b would end beyond 64 bits
+    add_tensor(&b, "a", half, 0);
+    add_tensor(&b, "b", half - 10, half + 1);
+    parse(&b, UINT64_MAX, "truncated");
+    CHECK(strstr(err.where, ": b"));
     b = head_of(1, 0); // cut where zeros would lead up to the data
     add_tensor(&b, "a", 1, 0);
     CHECK(b.len % 32);

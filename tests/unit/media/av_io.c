@@ -142,8 +142,15 @@ static void changes(void)
             CHECK(fabsf(v - (float) (i > 2 ? 90 : k % 3 ? 40 : 200)) < 6);
         }
     nino_array_unref(&frames);
-    CHECK(read_pictures(&big, &small, &frames) == NINO_ERR_UNSUPPORTED && !frames);
-    CHECK(strstr(err.msg, "the size of its frames"));
+    static const int others[][2] = { { 16, 16 }, { 16, 64 }, { 64, 16 }, { 80, 64 }, { 64, 80 } };
+    uint8_t larger[80 * 80 * 3] = { 0 };
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        nino_buf other = { 0 };
+        CHECK_OK(nino_jpeg_encode(&other, larger, others[i][0], others[i][1], 90, &err), err);
+        CHECK(read_pictures(&big, &other, &frames) == NINO_ERR_UNSUPPORTED && !frames);
+        CHECK(strstr(err.msg, "the size of its frames"));
+        nino_buf_release(&other);
+    }
     CHECK(read_pictures(&small, &big, &frames) == NINO_ERR_UNSUPPORTED && !frames);
     nino_buf_release(&big);
     nino_buf_release(&small);

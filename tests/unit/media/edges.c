@@ -136,17 +136,17 @@ static void check_untold(void)
     nino_buf_release(&exif);
 }
 
-// A keyword has at most 30 letters; UTF-16 may have no letter, or half a one.
+// A keyword has at most 31 letters; UTF-16 may have no letter, or half a one.
 static void check_texts(void)
 {
     static const struct {
         exif_entry e;
         const char *key, *value; // NULL: there is no text
     } cases[] = {
-        { { MODEL, 2, "abcdefghijklmnopqrstuvwxyz_ABC:v", 0, 0 },
-          "abcdefghijklmnopqrstuvwxyz_abc",
+        { { MODEL, 2, "abcdefghijklmnopqrstuvwxyz_ABCD:v", 0, 0 },
+          "abcdefghijklmnopqrstuvwxyz_abcd",
           "v" },
-        { { MODEL, 2, "abcdefghijklmnopqrstuvwxyz_abcdefg:v", 0, 0 }, NULL, NULL },
+        { { MODEL, 2, "abcdefghijklmnopqrstuvwxyz_abcde:v", 0, 0 }, NULL, NULL },
         { { MODEL, 2, "abcdefgh", 0, 0 }, NULL, NULL },
         { { MODEL, 2, ":value", 0, 0 }, NULL, NULL },
         { { COMMENT, 7, "UNICODE\0", 8, 0 }, NULL, NULL },
