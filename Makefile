@@ -275,6 +275,10 @@ $(call bin,$(patsubst %,tests/unit/oom/%.c,document format graph paths text) $(f
 $(call bin,$(filter tests/unit/oom/%,$(unit_SRC)) $(fuzz_SRC) tests/fault/allocations.c): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc strdup strndup aligned_alloc posix_memalign free pthread_create mmap)
 # This one counts how often nodes ask whether they are cancelled.
 $(B)/tests/unit/node/cancel: LDFLAGS += -Wl,--wrap=nino_node_cancelled
+# This one sees a file change while it is opened.
+$(B)/tests/unit/file/weights_edges: LDFLAGS += -Wl,--wrap=fstat
+# This one lets system calls of a socket fail, and puts the clock forward.
+$(B)/tests/unit/monitor/serve_edges: LDFLAGS += $(addprefix -Wl$(comma)--wrap=,socket fchmod bind listen eventfd accept4 getsockopt fstat mkdir clock_gettime)
 # This one hears what plans launch.
 $(B)/tests/unit/run/real_programs: LDFLAGS += -Wl,--wrap=nino_device_program_lister
 $(call bin,$(test_SRC)): $(B)/%: $(B)/%.o $(B)/libninodes.a

@@ -137,7 +137,7 @@ static void gguf_add_number(nino_buf *b, int type, uint64_t v)
         nino_buf_addf(b, "%.17g", d);
     } else if (type == KV_BOOL) {
         nino_buf_addf(b, "%s", v ? "true" : "false");
-    } else if (type % 2 == 0 || type == 10) { // unsigned: 0 2 4 10
+    } else if (type % 2 == 0) { // unsigned: 0 2 4 10
         nino_buf_addf(b, "%" PRIu64, v);
     } else {
         nino_buf_addf(b, "%" PRId64, gguf_sign_extend(v, kv_types[type].bytes));
@@ -149,13 +149,12 @@ static nino_status read_numbers(reader *r, int type, uint64_t count, nino_buf *t
     const int bytes = kv_types[type].bytes;
     nino_status st = gguf_need(r, count * (uint64_t) bytes); // count <= MAX_ARRAY
     for (uint64_t i = 0; i < count && !st; i++) {
-        uint64_t v;
+        uint64_t v = 0;
         if (count > SHOWN && type != KV_BOOL) {
             r->at += (size_t) (count * (uint64_t) bytes);
             break;
         }
-        if ((st = gguf_get(r, bytes, &v)))
-            break;
+        st = gguf_get(r, bytes, &v);
         if (type == KV_BOOL && v > 1)
             return REFUSE("schema", r->file, "a boolean that is neither 0 nor 1");
         if (count > SHOWN)
@@ -290,7 +289,7 @@ static nino_status read_dims(reader *r, nino_tensor_info *t, const char *where, 
                       NINO_MAX_RANK);
     *count = 1;
     t->rank = st ? 0 : (int) rank;
-    for (int i = t->rank - 1; i >= 0 && !st; i--) {
+    for (int i = t->rank - 1; i >= 0; i--) {
         if ((st = gguf_get(r, 8, &d)))
             break;
         if (!d)
@@ -334,10 +333,8 @@ static nino_status gguf_read_info(reader *r, nino_tensor_info *t)
 // Data must follow without holes, each tensor padded to the alignment.
 static nino_status gguf_place(reader *r)
 {
-    uint64_t at = 0, base, end;
-    if (!nino_add_u64(r->at, r->align - 1, &base))
-        return REFUSE("overflow", r->file, "the table is too long");
-    base &= ~(r->align - 1);
+    const uint64_t base = (r->at + r->align - 1) & ~(r->align - 1); // at least the alignment
+    uint64_t at = 0, end;
     for (int i = 0; i < r->out->n_infos; i++) {
         nino_tensor_info *t = &r->out->infos[i];
         char where[192];
@@ -346,9 +343,7 @@ static nino_status gguf_place(reader *r)
             return REFUSE("range", where, "its data is not where the tensor before it ends");
         if (base > r->file_bytes || !nino_add_u64(at, t->bytes, &end) || end > r->file_bytes - base)
             return REFUSE("truncated", where, "its data goes beyond the end of the file");
-        if (!nino_add_u64(end, r->align - 1, &at))
-            return REFUSE("overflow", where, "its data ends beyond 64 bits");
-        at &= ~(r->align - 1);
+        at = (end + r->align - 1) & ~(r->align - 1); // end is below 2^64 - base
         t->offset += base;
     }
     return NINO_OK;
@@ -363,7 +358,7 @@ static int gguf_by_name(const void *a, const void *b)
 // multiply to more than 64 bits.
 static void restore_shape(nino_tensor_info *t, const char *text)
 {
-    nino_shape now = { 0 }, was = nino_shape_make(t->rank, t->dim);
+    nino_shape now = { 0 };
     int64_t d = 0;
     uint64_t count = 1;
     bool fits = true;
@@ -376,7 +371,7 @@ static void restore_shape(nino_tensor_info *t, const char *text)
             d = 0;
         }
     }
-    if (!*text && fits && count == (uint64_t) nino_shape_count(&was)) {
+    if (!*text && fits && count == (uint64_t) nino_tensor_info_count(t)) {
         t->rank = now.rank;
         memcpy(t->dim, now.dim, sizeof(now.dim));
     }

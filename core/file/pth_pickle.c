@@ -328,8 +328,7 @@ static nino_status rebuild_tensor(nino_machine *m, const nino_pickle_value *args
     (*out)->tensor = t;
     if (args->items[1]->i < 0)
         return REFUSE("range", "a tensor starts before its storage");
-    if (!nino_add_u64(t->offset, (uint64_t) args->items[1]->i, &t->offset)) // of a view, too
-        return REFUSE("overflow", "a tensor starts beyond 64 bits");
+    t->offset += (uint64_t) args->items[1]->i; // of a view, too: both are below 2^63
     t->rank = (int) shape->count;
     for (int i = 0; i < t->rank; i++) {
         if (shape->items[i]->t != T_INT || stride->items[i]->t != T_INT)

@@ -17,6 +17,19 @@
 #include "core/file/pth_pickle.h"
 #include "core/file/weights_priv.h"
 
+int64_t nino_tensor_info_count(const nino_tensor_info *t)
+{
+    int64_t n = 1;
+    for (int i = 0; i < t->rank; i++)
+        n *= t->dim[i];
+    return n;
+}
+
+int64_t nino_tensor_info_row(const nino_tensor_info *t)
+{
+    return t->rank && t->dim[0] ? nino_tensor_info_count(t) / t->dim[0] : 0;
+}
+
 static nino_status read_st(nino_weights *w, const char head[8], nino_error *err)
 {
     const uint64_t len = w->file_bytes < 8 ? 0 : nino_st_header_bytes(head, 8);

@@ -15,6 +15,10 @@ typedef struct nino_tensor_info {
     bool is_strided;
 } nino_tensor_info;
 
+// The values of t, and of one of its rows (0: it has no rows), of whatever rank a file gave it.
+int64_t nino_tensor_info_count(const nino_tensor_info *t);
+int64_t nino_tensor_info_row(const nino_tensor_info *t);
+
 typedef struct nino_meta { // one entry of __metadata__ or of the GGUF key-values, as text
     const char *key, *value;
     size_t value_len;

@@ -39,7 +39,7 @@ static const nino_tensor_info *beside(place *p, const char *what)
 
 static bool is_weights_scale_text(const nino_json *v, const char *text)
 {
-    return v && v->type == NINO_JSON_STRING && !strcmp(v->text, text);
+    return v->type == NINO_JSON_STRING && !strcmp(v->text, text);
 }
 
 static nino_status check_format(const place *p, const nino_json *root, nino_error *err)
@@ -109,8 +109,7 @@ static nino_status check_quant(place *p, nino_error *err)
 static nino_status read_factors(const place *p, const nino_tensor_info *f, nino_factors *out,
                                 nino_error *err)
 {
-    const nino_shape shape = nino_shape_make(f->rank, f->dim);
-    const int64_t n = nino_shape_count(&shape);
+    const int64_t n = nino_tensor_info_count(f);
     if (n > 1 && p->t->rank > 1 && n == p->t->dim[0] && f->dim[0] == n) {
         out->rows = f;
         return NINO_OK;

@@ -140,10 +140,9 @@ static nino_status copy_table(nino_weights *w, nino_error *err)
         if (!w->is_changed[i])
             continue;
         weights_view_enlarge(w, t);
-        const nino_shape shape = nino_shape_make(t->rank, t->dim);
         if (!is_16_bit(t) || w->change.is_exact)
             t->dtype = NINO_F32;
-        t->bytes = (uint64_t) nino_shape_count(&shape) * nino_dtype_size(t->dtype);
+        t->bytes = (uint64_t) nino_tensor_info_count(t) * nino_dtype_size(t->dtype);
         nino_tensor_info_set_dense(t);
     }
     return nino_weights_build_index(w, err);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include <jpeglib.h>
+#include <jerror.h>
 
 #include "core/base/error.h"
 #include "core/media/image.h"
@@ -58,10 +59,18 @@ nino_status nino_jpeg_encode(nino_buf *out, const uint8_t *rgb, int width, int h
     c.err = jpeg_std_error(&w.base);
     w.base.error_exit = on_write_error;
     w.base.emit_message = on_write_message;
-    const bool ok = jpeg_write(&c, &w, rgb, width, height, quality);
+    nino_status st = NINO_OK;
+    if (!jpeg_write(&c, &w, rgb, width, height, quality)) {
+        char text[JMSG_LENGTH_MAX];
+        w.base.format_message((j_common_ptr) &c, text);
+        st = nino_fail(err, w.base.msg_code == JERR_OUT_OF_MEMORY ? NINO_ERR_NOMEM : NINO_ERR_ARG,
+                       "jpeg", "cannot write the picture: %s", text);
+    }
     jpeg_destroy_compress(&c);
-    if (ok)
+    if (!st)
         nino_buf_add(out, w.data, w.len);
+    if (!st && out->failed)
+        st = nino_fail(err, NINO_ERR_NOMEM, "jpeg", "out of memory");
     free(w.data);
-    return ok && !out->failed ? NINO_OK : nino_fail(err, NINO_ERR_NOMEM, "jpeg", "out of memory");
+    return st;
 }

@@ -20,7 +20,8 @@ typedef struct reader {
     AVCodecContext *codec;
     AVPacket *packet;
     AVFrame *frame;
-    struct SwsContext *sws;
+    struct SwsContext *sws;    // for frames of
+    int width, height, format; // these sizes and this form
     int stream;
     uint8_t *rgb;
     int64_t n;
@@ -117,6 +118,21 @@ static nino_status video_read_open_codec(reader *r, nino_error *err)
     return rc < 0 ? nino_av_fail(av, rc, r->name, "cannot decode the video", err) : NINO_OK;
 }
 
+// For frames like this one: all have the first one's size, but not always its form of colours.
+static bool video_read_scaler(reader *r, int w, int h)
+{
+    const AVFrame *f = r->frame;
+    if (r->sws && r->format == f->format)
+        return true;
+    r->av->sws_freeContext(r->sws);
+    r->width = f->width;
+    r->height = f->height;
+    r->format = f->format;
+    r->sws = r->av->sws_getContext(f->width, f->height, f->format, w, h, AV_PIX_FMT_RGB24,
+                                   SWS_BICUBIC, NULL, NULL, NULL);
+    return r->sws != NULL;
+}
+
 // The frame as 8-bit RGB, to whoever wants it.
 static nino_status video_read_take_frame(reader *r, const nino_video_info *info, nino_error *err)
 {
@@ -126,10 +142,7 @@ static nino_status video_read_take_frame(reader *r, const nino_video_info *info,
     const size_t row = (size_t) w * 3, stride = ((size_t) w + 7) / 8 * 8 * 3;
     if (!r->rgb && !(r->rgb = malloc(stride * (size_t) h + NINO_AV_BEHIND)))
         return video_read_no_memory(r, err);
-    if (!r->sws) // sizes and formats may change within a stream; pictures have the first one's
-        r->sws = r->av->sws_getContext(r->frame->width, r->frame->height, r->frame->format, w, h,
-                                       AV_PIX_FMT_RGB24, SWS_BICUBIC, NULL, NULL, NULL);
-    if (!r->sws)
+    if (!video_read_scaler(r, w, h))
         return video_read_no_memory(r, err);
     uint8_t *const to[] = { r->rgb };
     const int strides[] = { (int) stride };
@@ -152,7 +165,7 @@ static nino_status video_read_drain(reader *r, const nino_video_info *info, nino
         if (rc < 0)
             return nino_av_fail(r->av, rc, r->name, "cannot decode the video", err);
         const AVFrame *f = r->frame;
-        if (r->sws && (f->width != r->codec->width || f->height != r->codec->height))
+        if (r->sws && (f->width != r->width || f->height != r->height))
             return nino_fail(err, NINO_ERR_UNSUPPORTED, r->name, "the size of its frames changes");
         const nino_status st = video_read_take_frame(r, info, err);
         r->av->av_frame_unref(r->frame);

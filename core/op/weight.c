@@ -381,8 +381,7 @@ static nino_status weight_read_range(const nino_weight_range *r, int64_t first, 
     enum { ROOM = 1 << 20 }; // values at a time
     nino_weights *file = r->file;
     const nino_tensor_info *t = r->info;
-    const nino_shape shape = nino_shape_make(t->rank, t->dim);
-    const int64_t row = nino_shape_count(&shape) / t->dim[0], fit = row < ROOM ? ROOM / row : 1;
+    const int64_t row = nino_tensor_info_row(t), fit = row < ROOM ? ROOM / row : 1;
     const int64_t step = fit < rows ? fit : rows;
     const bool is_whole = taps == 1 && r->cols == row;
     float *flat = is_whole ? NULL : malloc((size_t) (step * row) * sizeof(float));

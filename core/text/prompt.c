@@ -175,7 +175,7 @@ static nino_status add_embedding(builder *b, const char *name, const nino_embedd
     if (!fits) {
         warn(b, "embedding:%s has %d columns, the text encoder needs %d: it is left out", name,
              e->width, b->rules->width);
-    } else if (rows > MAX_TOKENS || (size_t) p->n_vectors + rows > MAX_TOKENS) {
+    } else if ((size_t) p->n_vectors + rows > MAX_TOKENS) {
         return nino_fail(b->err, NINO_ERR_RANGE, "prompt", "more than %zu tokens", MAX_TOKENS);
     } else if (rows) {
         float *more = realloc(p->vectors, ((size_t) p->n_vectors + rows) * width * sizeof(*more));

@@ -16,7 +16,7 @@ static bool varint(nino_proto *r, uint64_t *out)
         *out = *r->p++;
         return true;
     }
-    for (unsigned shift = 0; shift < 64; shift += 7) {
+    for (unsigned shift = 0;; shift += 7) { // ten bytes at most
         if (r->p == r->end)
             return proto_fail(r);
         const unsigned char c = *r->p++;
@@ -28,7 +28,6 @@ static bool varint(nino_proto *r, uint64_t *out)
             return true;
         }
     }
-    return proto_fail(r);
 }
 
 static bool fixed(nino_proto *r, size_t width, uint64_t *out)

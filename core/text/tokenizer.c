@@ -277,7 +277,7 @@ static nino_status not_found(nino_tokenizer_kind kind, const char *const *dirs, 
                       len > most ? dirs[i] + len - most : dirs[i]);
     }
     nino_fail_kind(err, NINO_ERR_MISSING, "missing_file", kinds[kind].name, "no %s in %s", wanted,
-                   list.data && n ? list.data : "any folder: none is known");
+                   list.data ? list.data : "any folder: none is known");
     nino_buf_release(&list);
     return NINO_ERR_MISSING;
 }

@@ -109,7 +109,7 @@ static void map_chars(const nino_unigram *u, nino_buf *out, const char *s, size_
 
 static void replace_spaces(nino_buf *out, const char *s, size_t len, const char *to)
 {
-    for (size_t at = 0; at < len; at++) {
+    for (size_t at = 0; at < len && out->len <= MAX_NORMAL; at++) {
         const size_t n = strspn(s + at, " ");
         if (n < 2) {
             nino_buf_addc(out, s[at]);
@@ -148,10 +148,10 @@ static void unigram_steps_apply(const nino_unigram *u, const nino_step *step, ni
     }
 }
 
-// The text after all steps, in `a`; `b` is scratch.
+// The text after all steps, in `a`; `b` is scratch. One beyond MAX_NORMAL is refused by the caller.
 static void unigram_steps_normalise(const nino_unigram *u, nino_buf *a, nino_buf *b)
 {
-    for (int i = 0; i < u->steps->n_steps && a->len; i++) {
+    for (int i = 0; i < u->steps->n_steps && a->len && a->len <= MAX_NORMAL; i++) {
         nino_buf_clear(b);
         unigram_steps_apply(u, &u->steps->step[i], b, a->data, a->len);
         const nino_buf t = *a;

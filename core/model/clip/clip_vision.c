@@ -170,8 +170,8 @@ static void load_tables(nino_loader *l, nino_clip_vision *v, const names *n)
 {
     if (!l->st && nino_load_has(l, "%s", n->class_token)) {
         v->class_token = clip_vision_find(l, n->class_token);
-        const nino_shape s = nino_shape_make(v->class_token->rank, v->class_token->dim);
-        if (nino_shape_count(&s) != v->width)
+        if (v->class_token->rank > NINO_MAX_RANK ||
+            nino_tensor_info_count(v->class_token) != v->width)
             nino_load_fail(l, NINO_ERR_FORMAT, "%s has not %d values", v->class_token->name,
                            v->width);
     }

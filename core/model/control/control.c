@@ -146,8 +146,7 @@ static nino_status diff_apply(void *priv, const nino_tensor_info *t, int64_t row
 {
     const control_diff *d = priv;
     const nino_tensor_info *m = diff_partner(d, t->name);
-    const nino_shape shape = nino_shape_make(t->rank, t->dim);
-    const int64_t width = nino_shape_count(&shape) / t->dim[0];
+    const int64_t width = nino_tensor_info_row(t);
     nino_factors f;
     float *more = malloc((size_t) (width * rows) * sizeof(*more) + 1);
     if (!more)

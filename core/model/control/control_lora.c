@@ -45,12 +45,6 @@ static bool lora_covers(void *priv, const char *name)
     return change_of(priv, name, &change);
 }
 
-static int64_t count_of(const nino_tensor_info *t)
-{
-    const nino_shape shape = nino_shape_make(t->rank, t->dim);
-    return nino_shape_count(&shape);
-}
-
 static nino_status lora_apply(void *priv, const nino_tensor_info *t, int64_t row0, int64_t rows,
                               float *values, nino_error *err)
 {
@@ -60,7 +54,7 @@ static nino_status lora_apply(void *priv, const nino_tensor_info *t, int64_t row
         return NINO_OK;
     if (change.whole || !change.down)
         return nino_weights_read_rows_f32(c->file, change.whole, row0, rows, values, err);
-    const int64_t rank = change.down->dim[0], width = count_of(t) / t->dim[0];
+    const int64_t rank = change.down->dim[0], width = nino_tensor_info_row(t);
     float *up = malloc((size_t) (rows * rank) * sizeof(*up) + 1);
     float *down = malloc((size_t) (rank * width) * sizeof(*down) + 1);
     nino_status st =
@@ -133,13 +127,14 @@ static nino_status check_changes(const control_lora *c, const char *where, nino_
             continue;
         bool fits = t->rank > 0;
         if (change.whole)
-            fits = fits && change.whole->rank > 0 && count_of(change.whole) == count_of(t) &&
+            fits = fits && change.whole->rank > 0 &&
+                   nino_tensor_info_count(change.whole) == nino_tensor_info_count(t) &&
                    change.whole->dim[0] == t->dim[0];
         else
             fits = fits && change.up->rank > 1 && change.down->rank > 1 &&
                    change.up->dim[0] == t->dim[0] &&
-                   count_of(change.up) == t->dim[0] * change.down->dim[0] &&
-                   count_of(change.down) / change.down->dim[0] == count_of(t) / t->dim[0];
+                   nino_tensor_info_count(change.up) == t->dim[0] * change.down->dim[0] &&
+                   nino_tensor_info_row(change.down) == nino_tensor_info_row(t);
         if (!fits)
             return nino_fail_kind(err, NINO_ERR_ARG, "model", where,
                                   "%s does not fit this model's: it is for another one",

@@ -28,17 +28,6 @@ lora_kind lora_kind_of(const lora_layer *l)
 
 // ---- sizes -----------------------------------------------------------------------------------
 
-static int64_t lora_math_count(const nino_tensor_info *t)
-{
-    const nino_shape s = nino_shape_make(t->rank, t->dim);
-    return nino_shape_count(&s);
-}
-
-static int64_t lora_math_row_of(const nino_tensor_info *t)
-{
-    return lora_math_count(t) / t->dim[0];
-}
-
 // B A, or C(B, A) with a core [r,r,k...]: rows and columns.
 static bool size_low_rank(const nino_tensor_info *up, const nino_tensor_info *down,
                           const nino_tensor_info *mid, int64_t *rows, int64_t *cols)
@@ -46,11 +35,11 @@ static bool size_low_rank(const nino_tensor_info *up, const nino_tensor_info *do
     if (!up || !down || up->rank < 2 || down->rank < 2)
         return false;
     *rows = up->dim[0];
-    *cols = lora_math_row_of(down);
+    *cols = nino_tensor_info_row(down);
     if (!mid)
-        return lora_math_row_of(up) == down->dim[0];
-    *cols *= mid->rank > 2 ? lora_math_row_of(mid) / mid->dim[1] : 1;
-    return mid->rank >= 2 && lora_math_row_of(up) == mid->dim[0] && mid->dim[1] == down->dim[0];
+        return nino_tensor_info_row(up) == down->dim[0];
+    *cols *= mid->rank > 2 ? nino_tensor_info_row(mid) / mid->dim[1] : 1;
+    return mid->rank >= 2 && nino_tensor_info_row(up) == mid->dim[0] && mid->dim[1] == down->dim[0];
 }
 
 // With a core, LyCORIS has the first factor the other way round: [r,out].
@@ -63,7 +52,7 @@ static bool size_factors(const nino_tensor_info *a, const nino_tensor_info *b,
     *cols = b->dim[1];
     if (!core)
         return a->dim[1] == b->dim[0];
-    *cols *= core->rank > 2 ? lora_math_row_of(core) / core->dim[1] : 1;
+    *cols *= core->rank > 2 ? nino_tensor_info_row(core) / core->dim[1] : 1;
     return core->rank >= 2 && a->dim[0] == core->dim[0] && core->dim[1] == b->dim[0];
 }
 
@@ -78,7 +67,7 @@ static bool size_kron(const lora_layer *l, int64_t *rows, int64_t *cols)
            : !size_factors(l->t[LORA_KRON_W2A], l->t[LORA_KRON_W2B], l->t[LORA_KRON_T2], &n2, &c2))
         return false;
     *rows = (w1 ? w1->dim[0] : n1) * (w2 ? w2->dim[0] : n2);
-    *cols = (w1 ? w1->dim[1] : c1) * (w2 ? lora_math_row_of(w2) : c2);
+    *cols = (w1 ? w1->dim[1] : c1) * (w2 ? nino_tensor_info_row(w2) : c2);
     return true;
 }
 
@@ -149,7 +138,7 @@ bool lora_size_of(const lora_layer *l, lora_kind kind, int64_t *rows, int64_t *c
         if (d->rank < 1)
             return false;
         *rows = d->dim[0];
-        *cols = lora_math_row_of(d);
+        *cols = nino_tensor_info_row(d);
         return true;
     }
     case LORA_KIND_GLORA: return size_generalised(l, rows, cols);
@@ -175,7 +164,7 @@ nino_status lora_scale_of(const nino_weights *file, const lora_layer *l, lora_ki
 {
     const nino_tensor_info *rank = rank_tensor(l, kind), *alpha = l->t[LORA_ALPHA];
     *scale = 1;
-    if (!rank || !alpha || lora_math_count(alpha) != 1)
+    if (!rank || !alpha || nino_tensor_info_count(alpha) != 1)
         return NINO_OK;
     nino_array *a = nino_weights_read_f32(file, alpha, err);
     if (!a)
@@ -270,7 +259,7 @@ static nino_array *lora_math_make(reader *r, int64_t n, int64_t m)
 
 static nino_array *read_some(reader *r, const nino_tensor_info *t, int64_t first, int64_t n)
 {
-    nino_array *a = lora_math_make(r, n, lora_math_row_of(t));
+    nino_array *a = lora_math_make(r, n, nino_tensor_info_row(t));
     if (a)
         r->st = nino_weights_read_rows_f32(r->file, t, first, n, nino_array_f32(a), r->err);
     return a;
@@ -304,7 +293,7 @@ static nino_array *read_down(reader *r, const nino_tensor_info *down, const nino
         return a;
     nino_array *c = lora_math_read_all(r, core), *flat = NULL;
     if (!r->st) // [n,in,1,1] is a matrix as it lies
-        a->shape = NINO_SHAPE(down->dim[0], lora_math_row_of(down));
+        a->shape = NINO_SHAPE(down->dim[0], nino_tensor_info_row(down));
     flat = contract(r, c, a);
     nino_array_unref(&a);
     nino_array_unref(&c);
@@ -365,7 +354,7 @@ static nino_array *kron_factor(reader *r, const nino_tensor_info *whole, const n
     if (whole) {
         nino_array *w = lora_math_read_all(r, whole);
         if (w)
-            w->shape = NINO_SHAPE(whole->dim[0], lora_math_row_of(whole));
+            w->shape = NINO_SHAPE(whole->dim[0], nino_tensor_info_row(whole));
         return w;
     }
     size_factors(a, b, core, &rows, &cols);

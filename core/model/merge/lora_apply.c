@@ -180,12 +180,6 @@ static void lora_apply_misfit(const matcher *m, const lora_layer *l, const lora_
              (long long) (p->tensor->rank > 1 ? p->tensor->dim[1] : 1));
 }
 
-static int64_t lora_apply_cols_of(const nino_tensor_info *t)
-{
-    const nino_shape s = nino_shape_make(t->rank, t->dim);
-    return nino_shape_count(&s) / t->dim[0];
-}
-
 // Control LoRAs give a weight more inputs first. Those of black-forest-labs do not say so: it is
 // the layer that takes the picture.
 static bool is_larger(const lora_layer *l, lora_kind kind, const lora_place *p, int64_t rows,
@@ -221,7 +215,7 @@ static nino_status put_patch(matcher *m, const lora_layer *l, lora_patch p)
 static nino_status lora_apply_add_weight(matcher *m, const lora_layer *l, const lora_place *p)
 {
     const lora_kind kind = lora_kind_of(l);
-    int64_t cols = lora_apply_cols_of(p->tensor), rows, width;
+    int64_t cols = nino_tensor_info_row(p->tensor), rows, width;
     if (kind == LORA_KIND_NONE)
         return NINO_OK;
     const bool has_size = lora_size_of(l, kind, &rows, &width);
@@ -253,7 +247,7 @@ static nino_status lora_apply_add_bias(matcher *m, const lora_layer *l, const lo
         return NINO_OK;
     snprintf(name, sizeof(name), "%.*sbias", (int) (n - k), p->tensor->name);
     const nino_tensor_info *t = nino_weights_find(p->file, name);
-    if (!t || t->rank != 1 || d->rank < 1 || lora_apply_cols_of(d) != 1 ||
+    if (!t || t->rank != 1 || d->rank < 1 || nino_tensor_info_row(d) != 1 ||
         p->from + p->rows > d->dim[0] || p->row0 + p->rows > t->dim[0])
         return NINO_OK;
     return put_patch(m, l,

@@ -42,8 +42,7 @@ static nino_status merge_apply(void *priv, const nino_tensor_info *t, int64_t ro
                                float *values, nino_error *err)
 {
     const pair *p = pair_of(priv, t);
-    const nino_shape shape = nino_shape_make(t->rank, t->dim);
-    const int64_t n = nino_shape_count(&shape) / t->dim[0] * rows;
+    const int64_t n = nino_tensor_info_row(t) * rows;
     float *other = malloc((size_t) n * sizeof(*other) + 1);
     if (!other)
         return nino_fail(err, NINO_ERR_NOMEM, t->name, "out of memory");

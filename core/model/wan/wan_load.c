@@ -48,10 +48,9 @@ static void load_table(wan_loader *w, const char *name, nino_shape shape, nino_a
         nino_load_fail(l, NINO_ERR_FORMAT, "the file has no tensor %s", full.s);
         return;
     }
-    const nino_shape had = nino_shape_make(t->rank, t->dim);
-    if (nino_shape_count(&had) != nino_shape_count(&shape)) {
+    if (nino_tensor_info_count(t) != nino_shape_count(&shape)) {
         nino_load_fail(l, NINO_ERR_FORMAT, "%s has %lld values where %lld are needed", full.s,
-                       (long long) nino_shape_count(&had), (long long) nino_shape_count(&shape));
+                       (long long) nino_tensor_info_count(t), (long long) nino_shape_count(&shape));
         return;
     }
     nino_load_table(l, t, out);

@@ -440,8 +440,11 @@ static nino_status listen_at(nino_server *s, const char *dir, nino_error *err)
         // The mode of the descriptor becomes the mode of the file: private from its first moment,
         // without touching the umask of the process.
         if (s->listen_fd < 0 || fchmod(s->listen_fd, 0600) ||
-            bind(s->listen_fd, (struct sockaddr *) &a, sizeof(a)) || listen(s->listen_fd, 8))
-            return nino_fail(err, NINO_ERR_IO, path, "%s", strerror(errno));
+            bind(s->listen_fd, (struct sockaddr *) &a, sizeof(a)) || listen(s->listen_fd, 8)) {
+            const char *why = strerror(errno);
+            unlink(path);
+            return nino_fail(err, NINO_ERR_IO, path, "%s", why);
+        }
         memcpy(s->path, a.sun_path, sizeof(s->path));
         return NINO_OK;
     }

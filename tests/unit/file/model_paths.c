@@ -1,8 +1,11 @@
 // Model folders: order of the search, extra_model_paths.yaml, lists of files.
+#include "core/base/buf.h"
+#include "core/file/extra_paths.h"
 #include "core/file/model_paths.h"
 #include "tests/test.h"
 #include <ninodes/document.h>
 
+#include <pwd.h>
 #include <stdlib.h>
 
 static char dir[] = "/tmp/ninodes-paths-XXXXXX";
@@ -111,6 +114,15 @@ static const struct {
     { "a:\n  is_default: off\n  vae: /x\n", "|/x" },
     { "a:\n  is_default: 'false'\n  vae: /x\n", "/x|" }, // a text that is not empty
     { "a:\n  is_default:\n  vae: /x\n", "|/x" },
+    { "a:\n  is_default: ''\n  vae: /x\n", "|/x" },
+    { "a:\n  is_default: []\n  vae: /x\n", "|/x" },
+    { "a:\n  is_default: [no]\n  vae: /x\n", "/x|" },
+    { "a:\n  is_default: {}\n  vae: /x\n", "|/x" },
+    { "a:\n  is_default: {a: b}\n  vae: /x\n", "/x|" },
+    { "a:\n  vae: x/../../y\n", "|/tmp/y" },
+    { "a:\n  vae: /x/../../y/\n", "|/y" },
+    { "a:\n  vae: /..\n", "|/" },
+    { "a:\n  base_path: ../b\n  vae: ../c/..\n", "|/tmp" },
     { "a:\n  is_default: 1\n  vae: |\n    /x\n    /y\nb: {is_default: on, vae: /z}\n",
       "/z:/y:/x|" },
 };
@@ -141,6 +153,105 @@ static void yaml_forms(void)
             exit(1);
         }
         nino_paths_destroy(&p);
+    }
+}
+
+// More keys than a section may have; a home that only the system knows.
+static void extremes(void)
+{
+    const nino_log log = { log_line, NULL, NINO_LOG_WARN };
+    nino_buf text = { 0 };
+    for (int n = 1024; n <= 1025; n++) {
+        nino_buf_clear(&text);
+        nino_buf_adds(&text, "a:\n  vae: /x\n");
+        for (int i = 1; i < n; i++)
+            nino_buf_addf(&text, "  kind%d: /y\n", i);
+        save("extra_model_paths.yaml", text.data);
+        warning[0] = 0;
+        nino_paths *p = open_paths(&log);
+        CHECK_STR(joined(nino_paths_dirs(p, "vae")),
+                  n == 1024 ? "$/models/vae:$/more/vae:/x" : "$/models/vae:$/more/vae");
+        CHECK(n == 1024 ? !warning[0] : strstr(warning, "too many keys") != NULL);
+        nino_paths_destroy(&p);
+    }
+    nino_buf_release(&text);
+    const struct passwd *me = getpwuid(getuid());
+    if (!me || !me->pw_dir || me->pw_dir[0] != '/') {
+        test_skip_part("a home that the system knows");
+        return;
+    }
+    char want[600], home[300], yaml[400];
+    snprintf(home, sizeof(home), "%s", strcmp(me->pw_dir, "/") ? me->pw_dir : "");
+    snprintf(yaml, sizeof(yaml),
+             "a:\n  base_path: ~/b\n  vae: x\nb:\n  base_path: ~%s/c\n  vae: y\n", me->pw_name);
+    save("extra_model_paths.yaml", yaml);
+    CHECK(!unsetenv("HOME"));
+    nino_paths *p = open_paths(&log);
+    snprintf(want, sizeof(want), "$/models/vae:$/more/vae:%s/b/x:%s/c/y", home, home);
+    CHECK_STR(joined(nino_paths_dirs(p, "vae")), want);
+    nino_paths_destroy(&p);
+    CHECK(!setenv("HOME", "/home/of/me", 1));
+}
+
+// What of a file counts for which kind: a kind's own, and those that go with it.
+static void kinds(void)
+{
+    static const char *const cases[][2] = {
+        { "diffusion_models", "/d:/u" },
+        { "unet", "/d:/u" },
+        { "text_encoders", "/t:/c" },
+        { "clip", "/t:/c" },
+        { "controlnet", "/n:/a" },
+        { "t2i_adapter", "/n:/a" },
+        { "vae", "/v" },
+        { "clip_vision", "" },
+    };
+    save("extra_model_paths.yaml",
+         "a:\n  diffusion_models: /d\n  unet: /u\n  text_encoders: /t\n  clip: /c\n"
+         "  controlnet: /n\n  t2i_adapter: /a\n  vae: /v\n");
+    nino_paths *p = open_paths(NULL);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const char *list = joined(nino_paths_dirs(p, cases[i][0]));
+        const size_t n = strlen(cases[i][1]), all = strlen(list);
+        const char *after = strrchr(list, '$');
+        CHECK(after &&
+              (n ? all > n && !strcmp(list + all - n, cases[i][1]) && list[all - n - 1] == ':'
+                 : !strchr(after, ':')));
+    }
+    nino_paths_destroy(&p);
+    const char *const none[] = { NULL };
+    p = nino_paths_create(none, NULL, NULL); // as if nothing had been said: ./models
+    CHECK(p && strstr(joined(nino_paths_dirs(p, "vae")), "models/vae"));
+    nino_paths_destroy(&p);
+}
+
+static bool take_one(void *priv, const char *kind, const char *path, bool is_default)
+{
+    CHECK(!strcmp(kind, "vae") && !is_default);
+    snprintf(priv, 300, "%s", path);
+    return true;
+}
+
+// Below a folder without a beginning: ".." that nothing is left for stays.
+static void relative(void)
+{
+    static const char *const cases[][3] = {
+        { "m/a", "x", "m/a/x" },
+        { "m/a", "../x", "m/x" },
+        { "m/a", "../..", "." },
+        { "m/a", "../../../x", "../x" },
+        { "m", "../../..", "../.." },
+        { "..", "../x/..", "../.." },
+        { ".", ".", "." },
+        { "", "/..", "/" },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char yaml[64], got[300] = "";
+        nino_error err = { 0 };
+        snprintf(yaml, sizeof(yaml), "a:\n  vae: %s\n", cases[i][1]);
+        CHECK_OK(nino_extra_paths_read(cases[i][0], yaml, strlen(yaml), "y", take_one, got, &err),
+                 err);
+        CHECK_STR(got, cases[i][2]);
     }
 }
 
@@ -224,6 +335,15 @@ static void lists(void)
               "A.SafeTensors:b.safetensors:elsewhere/in.pth:hub.safetensors:sub/deep/c.pth:z.pth");
     CHECK(strstr(joined(nino_paths_list(dirs, NULL)), "x.txt"));
     CHECK_STR(joined(nino_paths_list((char *const[]){ nowhere, NULL }, ext)), "");
+    CHECK_STR(joined(nino_paths_list(NULL, ext)), "");
+    CHECK_STR(joined(nino_paths_list((char *const[]){ b, b, NULL }, ext)), "b.safetensors:z.pth");
+    snprintf(cmd, sizeof(cmd), // nine folders in each other, a file in the last ones
+             "cd %s && mkdir -p deep/1/2/3/4/5/6/7/8/9 && touch deep/1/2/3/4/5/6/7/8/in.pth "
+             "deep/1/2/3/4/5/6/7/8/9/out.pth",
+             dir);
+    CHECK(system(cmd) == 0);
+    snprintf(a, sizeof(a), "%s/deep", dir);
+    CHECK_STR(joined(nino_paths_list((char *const[]){ a, NULL }, ext)), "1/2/3/4/5/6/7/8/in.pth");
 }
 
 // What people and programs ask for by folder and name.
@@ -269,6 +389,9 @@ int main(void)
     CHECK(mkdtemp(dir));
     roots();
     yaml_forms();
+    extremes();
+    kinds();
+    relative();
     bad_yaml();
     lists();
     common_parent();

@@ -1,143 +1,6 @@
 // PyTorch archives built here byte by byte: a good one reads, and every kind of attack on a pickle
 // or a zip reader is refused.
-#include "core/base/buf.h"
-#include "core/file/pth.h"
-#include "core/file/weights.h"
-#include "tests/test.h"
-
-#include <sys/mman.h>
-
-// ---- a zip archive
-
-typedef struct part {
-    const char *name;
-    const void *data;
-    size_t len;
-    int method, flags;      // as written into both headers
-    uint32_t local_lie;     // added to the size in the local header
-    uint32_t directory_lie; // and in the directory
-    bool is_wide;           // sizes and position in a zip64 field of the directory
-    int wide_cut;           // bytes that this field lacks
-    const char *local_name; // NULL: the same name
-} part;
-
-static void le(nino_buf *b, uint64_t v, int bytes)
-{
-    for (int i = 0; i < bytes; i++)
-        nino_buf_addc(b, i < 8 ? (char) (v >> (8 * i)) : 0);
-}
-
-static nino_buf zip_of(const part *parts, int n, bool zip64, uint64_t zip64_lie)
-{
-    nino_buf b = { 0 };
-    uint32_t at[16];
-    for (int i = 0; i < n; i++) {
-        const part *p = &parts[i];
-        const char *name = p->local_name ? p->local_name : p->name;
-        at[i] = (uint32_t) b.len;
-        nino_buf_add(&b, "PK\3\4\0\0", 6);
-        le(&b, (uint64_t) p->flags, 2);
-        le(&b, (uint64_t) p->method, 2);
-        le(&b, 0, 8); // time, date, crc
-        le(&b, p->len + p->local_lie, 4);
-        le(&b, p->len + p->local_lie, 4);
-        le(&b, strlen(name), 2);
-        le(&b, 3, 2); // extra bytes, as torch's padding
-        nino_buf_adds(&b, name);
-        nino_buf_adds(&b, "pad");
-        nino_buf_add(&b, p->data, p->len);
-    }
-    const uint64_t directory = b.len;
-    for (int i = 0; i < n; i++) {
-        const part *p = &parts[i];
-        const uint32_t size = p->is_wide ? 0xffffffff : (uint32_t) p->len + p->directory_lie;
-        const int wide = p->is_wide ? 24 - p->wide_cut : 0;
-        nino_buf_add(&b, "PK\1\2\0\0\0\0", 8);
-        le(&b, (uint64_t) p->flags, 2);
-        le(&b, (uint64_t) p->method, 2);
-        le(&b, 0, 8);
-        le(&b, size, 4);
-        le(&b, size, 4);
-        le(&b, strlen(p->name), 2);
-        le(&b, p->is_wide ? (uint64_t) wide + 10 : 0, 2);
-        le(&b, 0, 10);
-        le(&b, p->is_wide ? 0xffffffff : at[i], 4);
-        nino_buf_adds(&b, p->name);
-        if (!p->is_wide)
-            continue;
-        nino_buf_add(&b, "\x55\x54\2\0xx\1\0", 8); // an unrelated field comes first
-        le(&b, (uint64_t) wide, 2);
-        const size_t from = b.len;
-        le(&b, p->len, 8);
-        le(&b, p->len, 8);
-        le(&b, at[i], 8);
-        b.len = from + (size_t) wide;
-    }
-    const uint64_t end = b.len;
-    if (zip64) {
-        nino_buf_add(&b, "PK\6\6", 4);
-        le(&b, 44, 8);
-        le(&b, 0, 12);
-        le(&b, (uint64_t) n, 8);
-        le(&b, (uint64_t) n, 8);
-        le(&b, end - directory, 8);
-        le(&b, directory + zip64_lie, 8);
-        nino_buf_add(&b, "PK\6\7\0\0\0\0", 8);
-        le(&b, end, 8);
-        le(&b, 1, 4);
-    }
-    nino_buf_add(&b, "PK\5\6\0\0\0\0", 8);
-    le(&b, (uint64_t) n, 2);
-    le(&b, (uint64_t) n, 2);
-    le(&b, end - directory, 4);
-    le(&b, zip64 && !zip64_lie ? 0xffffffff : directory, 4);
-    le(&b, 0, 2);
-    return b;
-}
-
-static nino_weights *open_bytes(const void *p, size_t n, nino_error *err)
-{
-    const int fd = memfd_create("test.pth", MFD_CLOEXEC);
-    CHECK(fd >= 0 && write(fd, p, n) == (ssize_t) n);
-    return nino_weights_open_fd(fd, "test.pth", err);
-}
-
-static void expect(nino_buf *b, const char *what, const char *kind)
-{
-    nino_error err = { 0 };
-    nino_weights *w = open_bytes(b->data, b->len, &err);
-    const char *got = w ? "ok" : err.kind;
-    if (strcmp(got, kind)) {
-        fprintf(stderr, "%s: %s (%s), expected %s\n", what, got, err.msg, kind);
-        exit(1);
-    }
-    nino_weights_unref(&w);
-    nino_buf_release(b);
-}
-
-// ---- pickles: strings with a length, because they contain zeros
-
-#define DICT "ccollections\nOrderedDict\n)R"
-#define REBUILD "ctorch._utils\n_rebuild_tensor_v2\n"
-#define STORAGE                                                                                    \
-    "(X\7\0\0\0storagectorch\nFloatStorage\nX\1\0\0\0"                                             \
-    "0X\3\0\0\0cpuK\6tQ"
-#define TENSOR REBUILD "(" STORAGE "K\0K\2K\3\x86K\3K\1\x86\x89" DICT "tR"
-#define TRANSPOSED REBUILD "(" STORAGE "K\1K\2K\2\x86K\1K\3\x86\x89" DICT "tR"
-#define KEY(c) "X\1\0\0\0" c
-#define TENSOR_OF(offset, shape, stride) REBUILD "(" STORAGE offset shape stride "\x89" DICT "tR"
-
-static float storage[6] = { 0, 1, 2, 3, 4, 5 };
-
-static nino_buf archive(const void *pickle, size_t len)
-{
-    const part parts[] = {
-        { .name = "m/data.pkl", .data = pickle, .len = len },
-        { .name = "m/byteorder", .data = "little", .len = 6 },
-        { .name = "m/data/0", .data = storage, .len = sizeof(storage) },
-    };
-    return zip_of(parts, 3, false, 0);
-}
+#include "tests/unit/file/pth_file.h"
 
 static const struct {
     const char *what, *kind, *p;
@@ -254,21 +117,21 @@ static const struct {
 static void check_pickles(void)
 {
     for (size_t i = 0; i < sizeof(pickles) / sizeof(pickles[0]); i++) {
-        nino_buf b = archive(pickles[i].p, pickles[i].len);
-        expect(&b, pickles[i].what, pickles[i].kind);
+        nino_buf b = pth_archive(pickles[i].p, pickles[i].len);
+        pth_expect(&b, pickles[i].what, pickles[i].kind);
     }
     nino_buf deep = { 0 };
     nino_buf_add(&deep, "\x80\x02", 2);
     for (int i = 0; i < 20000; i++)
         nino_buf_addc(&deep, 'N');
-    nino_buf b = archive(deep.data, deep.len);
-    expect(&b, "a stack of 20000 values", "limit");
+    nino_buf b = pth_archive(deep.data, deep.len);
+    pth_expect(&b, "a stack of 20000 values", "limit");
     nino_buf_clear(&deep);
     nino_buf_add(&deep, "\x80\x02", 2);
     for (int i = 0; i < 20000; i++)
         nino_buf_addc(&deep, '(');
-    b = archive(deep.data, deep.len);
-    expect(&b, "20000 open groups", "limit");
+    b = pth_archive(deep.data, deep.len);
+    pth_expect(&b, "20000 open groups", "limit");
     nino_buf_release(&deep);
 }
 
@@ -278,9 +141,9 @@ static void check_inner(void)
     static const char pickle[] =
         "\x80\x02}(X\x0f\0\0\0string_to_token}" KEY("*") "M\x09\1sX\x0f\0\0\0string_to_param}" KEY(
             "*") TENSOR "sX\4\0\0\0name" KEY("x") "X\4\0\0\0stepK\1X\4\0\0\0ckptNu.";
-    nino_buf b = archive(pickle, sizeof(pickle) - 1);
+    nino_buf b = pth_archive(pickle, sizeof(pickle) - 1);
     nino_error err = { 0 };
-    nino_weights *w = open_bytes(b.data, b.len, &err);
+    nino_weights *w = pth_open_bytes(b.data, b.len, &err);
     CHECK_OK(w ? NINO_OK : err.code, err);
     CHECK(nino_weights_count(w) == 1);
     const nino_tensor_info *t = nino_weights_find(w, "string_to_param.*");
@@ -293,9 +156,9 @@ static void check_values(void)
 {
     static const char pickle[] = "\x80\x02}X\x0a\0\0\0state_dict}(" KEY("w") TENSOR KEY("t")
         TRANSPOSED KEY("n") "K\5us" KEY("e") "K\1s.";
-    nino_buf b = archive(pickle, sizeof(pickle) - 1);
+    nino_buf b = pth_archive(pickle, sizeof(pickle) - 1);
     nino_error err = { 0 };
-    nino_weights *w = open_bytes(b.data, b.len, &err);
+    nino_weights *w = pth_open_bytes(b.data, b.len, &err);
     CHECK_OK(w ? NINO_OK : err.code, err);
     CHECK_STR(nino_weights_format(w), "pth");
     CHECK(nino_weights_count(w) == 2 && nino_weights_meta_count(w) == 0);
@@ -317,12 +180,12 @@ static void check_values(void)
     nino_array_unref(&a);
     nino_weights_unref(&w);
     for (size_t n = 0; n < b.len; n++) // cut anywhere, never accepted
-        CHECK(!open_bytes(b.data, n, &err));
+        CHECK(!pth_open_bytes(b.data, n, &err));
     nino_buf_release(&b);
 
     static const char nested[] = "\x80\x02}X\5\0\0\0model}" KEY("w") TENSOR "ss.";
-    b = archive(nested, sizeof(nested) - 1);
-    w = open_bytes(b.data, b.len, &err);
+    b = pth_archive(nested, sizeof(nested) - 1);
+    w = pth_open_bytes(b.data, b.len, &err);
     CHECK(w && nino_weights_find(w, "w"));
     nino_weights_unref(&w);
     nino_buf_release(&b);
@@ -334,60 +197,60 @@ static void check_zip(void)
     const part model = { .name = "m/data.pkl", .data = good, .len = sizeof(good) - 1 };
     const part data = { .name = "m/data/0", .data = storage, .len = sizeof(storage) };
     part two[] = { model, data }, three[] = { model, data, data };
-    nino_buf b = zip_of(two, 2, false, 0);
-    expect(&b, "two entries", "ok");
-    b = zip_of(two, 2, true, 0);
-    expect(&b, "zip64 records", "ok");
-    b = zip_of(two, 2, true, 1);
-    expect(&b, "zip64 sizes that disagree", "range");
-    b = zip_of(three, 3, false, 0);
-    expect(&b, "an entry twice", "dup");
+    nino_buf b = pth_zip_of(two, 2, false, 0);
+    pth_expect(&b, "two entries", "ok");
+    b = pth_zip_of(two, 2, true, 0);
+    pth_expect(&b, "zip64 records", "ok");
+    b = pth_zip_of(two, 2, true, 1);
+    pth_expect(&b, "zip64 sizes that disagree", "range");
+    b = pth_zip_of(three, 3, false, 0);
+    pth_expect(&b, "an entry twice", "dup");
     three[2] = model;
     three[2].name = "other/data.pkl";
-    b = zip_of(three, 3, false, 0);
-    expect(&b, "two models", "dup");
-    b = zip_of(&data, 1, false, 0);
-    expect(&b, "no model", "schema");
+    b = pth_zip_of(three, 3, false, 0);
+    pth_expect(&b, "two models", "dup");
+    b = pth_zip_of(&data, 1, false, 0);
+    pth_expect(&b, "no model", "schema");
     two[1].method = 8;
-    b = zip_of(two, 2, false, 0);
-    expect(&b, "a deflated entry", "schema");
+    b = pth_zip_of(two, 2, false, 0);
+    pth_expect(&b, "a deflated entry", "schema");
     two[1] = data;
     two[1].flags = 1;
-    b = zip_of(two, 2, false, 0);
-    expect(&b, "an encrypted entry", "schema");
+    b = pth_zip_of(two, 2, false, 0);
+    pth_expect(&b, "an encrypted entry", "schema");
     two[1] = data;
     two[1].local_lie = 4;
-    b = zip_of(two, 2, false, 0);
-    expect(&b, "a local header that disagrees", "range");
+    b = pth_zip_of(two, 2, false, 0);
+    pth_expect(&b, "a local header that disagrees", "range");
     two[1].local_lie = two[1].directory_lie = 0x1000000;
-    b = zip_of(two, 2, false, 0);
-    expect(&b, "an entry longer than the file", "truncated");
+    b = pth_zip_of(two, 2, false, 0);
+    pth_expect(&b, "an entry longer than the file", "truncated");
     two[1] = data;
     two[1].local_name = "m/data/1";
-    b = zip_of(two, 2, false, 0);
-    expect(&b, "a local name that disagrees", "range");
+    b = pth_zip_of(two, 2, false, 0);
+    pth_expect(&b, "a local name that disagrees", "range");
     two[1] = data;
     two[1].is_wide = true;
-    b = zip_of(two, 2, false, 0);
-    expect(&b, "sizes in a zip64 field", "ok");
+    b = pth_zip_of(two, 2, false, 0);
+    pth_expect(&b, "sizes in a zip64 field", "ok");
     two[1].wide_cut = 8;
-    b = zip_of(two, 2, false, 0);
-    expect(&b, "a zip64 field without position", "range");
+    b = pth_zip_of(two, 2, false, 0);
+    pth_expect(&b, "a zip64 field without position", "range");
     two[1] = (part){ .name = "m/byteorder", .data = "big", .len = 3 };
-    b = zip_of(two, 2, false, 0);
-    expect(&b, "big-endian", "version");
+    b = pth_zip_of(two, 2, false, 0);
+    pth_expect(&b, "big-endian", "version");
     two[1].data = "elttil";
     two[1].len = 6;
-    b = zip_of(two, 2, false, 0);
-    expect(&b, "an unknown byte order", "version");
+    b = pth_zip_of(two, 2, false, 0);
+    pth_expect(&b, "an unknown byte order", "version");
     two[1] = data;
-    b = zip_of(two, 2, false, 0);
+    b = pth_zip_of(two, 2, false, 0);
     nino_buf_addc(&b, 0);
-    expect(&b, "a byte behind the archive", "truncated");
-    b = zip_of(two, 2, false, 0);
+    pth_expect(&b, "a byte behind the archive", "truncated");
+    b = pth_zip_of(two, 2, false, 0);
     for (size_t bit = 0; bit < 8 * b.len; bit++) { // any one bit changed: an answer, no harm
         b.data[bit / 8] ^= (char) (1 << bit % 8);
-        nino_weights *w = open_bytes(b.data, b.len, NULL);
+        nino_weights *w = pth_open_bytes(b.data, b.len, NULL);
         nino_weights_unref(&w);
         b.data[bit / 8] ^= (char) (1 << bit % 8);
     }
@@ -444,8 +307,8 @@ static void check_wrapped(void)
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         nino_error err = { 0 };
-        nino_buf b = archive(cases[i].p, cases[i].len);
-        nino_weights *w = open_bytes(b.data, b.len, &err);
+        nino_buf b = pth_archive(cases[i].p, cases[i].len);
+        nino_weights *w = pth_open_bytes(b.data, b.len, &err);
         CHECK_OK(w ? NINO_OK : err.code, err);
         if (!nino_weights_find(w, cases[i].has) || nino_weights_find(w, cases[i].lacks)) {
             fprintf(stderr, "%s\n", cases[i].what);
@@ -455,61 +318,6 @@ static void check_wrapped(void)
         nino_buf_release(&b);
     }
 }
-
-// ---- files older than PyTorch 1.6: pickles and storages one behind the other
-
-#define OLD_STORAGE(key, count, view)                                                              \
-    "(X\7\0\0\0storagectorch\nFloatStorage\n" KEY(key) "X\3\0\0\0cpu" count view "tQ"
-#define OLD_TENSOR(key, count, view, offset, shape, stride)                                        \
-    REBUILD "(" OLD_STORAGE(key, count, view) offset shape stride "\x89" DICT "tR"
-#define OLD_W OLD_TENSOR("0", "K\6", "N", "K\0", "K\2K\3\x86", "K\3K\1\x86")
-#define OLD_V OLD_TENSOR("1", "K\2", "N", "K\1", "K\1\x85", "K\1\x85")
-#define OLD_VIEW OLD_TENSOR("0", "K\6", KEY("7") "K\2K\4\x87", "K\1", "K\3\x85", "K\1\x85")
-
-typedef struct old_file {
-    const char *version, *info, *object, *keys; // pickles behind their first two bytes
-    size_t n_object;
-    uint64_t count[2]; // that the storages claim
-    size_t cut;        // bytes that the end lacks
-} old_file;
-
-static nino_buf old_bytes(const old_file *f)
-{
-    nino_buf b = { 0 };
-    nino_buf_add(&b, "\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.", 15);
-    nino_buf_add(&b, "\x80\x02", 2);
-    if (f->version)
-        nino_buf_adds(&b, f->version);
-    else
-        nino_buf_add(&b, "M\xe9\x03.", 4);
-    nino_buf_add(&b, "\x80\x02", 2);
-    if (f->info)
-        nino_buf_add(&b, f->info, 22);
-    else
-        nino_buf_add(&b, "}X\x0d\0\0\0little_endian\x88s.", 22);
-    nino_buf_add(&b, "\x80\x02", 2);
-    nino_buf_add(&b, f->object, f->n_object);
-    nino_buf_add(&b, "\x80\x02]", 3);
-    for (const char *k = f->keys; *k; k++) {
-        nino_buf_add(&b, "X\1\0\0\0", 5);
-        nino_buf_addc(&b, *k);
-        nino_buf_addc(&b, 'a');
-    }
-    nino_buf_addc(&b, '.');
-    le(&b, f->count[0], 8);
-    nino_buf_add(&b, storage, 2 * sizeof(float)); // storage "1" comes first
-    le(&b, f->count[1], 8);
-    nino_buf_add(&b, storage, sizeof(storage));
-    b.len -= f->cut;
-    return b;
-}
-
-#define OLD(listed, n1, n0, ...)                                                                   \
-    {                                                                                              \
-        .object = "}(" KEY("w") OLD_W KEY("v") OLD_V KEY("x") OLD_VIEW "u.",                       \
-        .n_object = sizeof("}(" KEY("w") OLD_W KEY("v") OLD_V KEY("x") OLD_VIEW "u.") - 1,         \
-        .keys = listed, .count = { n1, n0 }, __VA_ARGS__                                           \
-    }
 
 static void check_old(void)
 {
@@ -532,9 +340,9 @@ static void check_old(void)
     };
     const old_file good = OLD("10", 2, 6, .cut = 0),
                    big_endian = OLD("10", 2, 6, .info = "}X\x0d\0\0\0little_endian\x89s.");
-    nino_buf b = old_bytes(&good);
+    nino_buf b = pth_old_bytes(&good);
     nino_error err = { 0 };
-    nino_weights *w = open_bytes(b.data, b.len, &err);
+    nino_weights *w = pth_open_bytes(b.data, b.len, &err);
     CHECK_OK(w ? NINO_OK : err.code, err);
     CHECK_STR(nino_weights_format(w), "pth");
     CHECK(nino_weights_count(w) == 3);
@@ -552,13 +360,13 @@ static void check_old(void)
     }
     nino_weights_unref(&w);
     for (size_t n = 0; n < b.len; n++) // cut anywhere, never accepted
-        CHECK(!open_bytes(b.data, n, &err));
+        CHECK(!pth_open_bytes(b.data, n, &err));
     nino_buf_release(&b);
-    b = old_bytes(&big_endian);
-    expect(&b, "big-endian numbers", "version");
+    b = pth_old_bytes(&big_endian);
+    pth_expect(&b, "big-endian numbers", "version");
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        b = old_bytes(&bad[i].f);
-        expect(&b, bad[i].what, bad[i].kind);
+        b = pth_old_bytes(&bad[i].f);
+        pth_expect(&b, bad[i].what, bad[i].kind);
     }
 }
 

@@ -16,11 +16,13 @@ static nino_av real;   // the functions themselves
 static long at, calls; // the call that fails, 0 for none; calls so far
 static int code;       // what those say that return a number
 static long other_at;  // the frame decoded that is another than those before, 0 for none
+static int other; // 0: it is wider, a sound is faster; 1: it is higher, a sound has more channels
 static long decoded;
 
 typedef struct sizes {
     int width, height, channels, rate;
     const char *says; // of the error
+    int64_t duration; // in microseconds, 0: the truth
 } sizes;
 static const sizes *claim; // what a container says of its stream, NULL: the truth
 
@@ -93,6 +95,7 @@ static int fail_av_find_best_stream(AVFormatContext *s, enum AVMediaType t, int 
         p->height = claim->height;
         p->ch_layout.nb_channels = claim->channels;
         p->sample_rate = claim->rate;
+        s->duration = claim->duration ? claim->duration : s->duration;
     }
     return i;
 }
@@ -101,8 +104,10 @@ static int fail_avcodec_receive_frame(AVCodecContext *s, AVFrame *f)
 {
     const int rc = fails() ? code : real.avcodec_receive_frame(s, f);
     if (!rc && ++decoded == other_at) {
-        f->width += 2 * (s->codec_type == AVMEDIA_TYPE_VIDEO);
-        f->sample_rate++;
+        f->width += 2 * (other == 0 && s->codec_type == AVMEDIA_TYPE_VIDEO);
+        f->height += 2 * (other == 1 && s->codec_type == AVMEDIA_TYPE_VIDEO);
+        f->sample_rate += other == 0;
+        f->ch_layout.nb_channels += other == 1;
     }
     return rc;
 }
@@ -288,11 +293,13 @@ static void each(const char *what, nino_status (*run)(nino_error *err))
 static void other_frames(void)
 {
     nino_error err = { 0 };
-    decoded = 0;
     other_at = 2;
-    CHECK(read_clip(&err) == NINO_ERR_UNSUPPORTED && strstr(err.msg, "the size of its frames"));
-    decoded = 0;
-    CHECK(read_sound(&err) == NINO_ERR_UNSUPPORTED && strstr(err.msg, "channels of its sound"));
+    for (other = 0; other < 2; other++) {
+        decoded = 0;
+        CHECK(read_clip(&err) == NINO_ERR_UNSUPPORTED && strstr(err.msg, "the size of its frames"));
+        decoded = 0;
+        CHECK(read_sound(&err) == NINO_ERR_UNSUPPORTED && strstr(err.msg, "channels of its sound"));
+    }
     other_at = 0;
 }
 
@@ -315,6 +322,19 @@ static void other_sizes(void)
         claim = &sounds[i];
         CHECK(read_sound(&err) == NINO_ERR_FORMAT && strstr(err.msg, claim->says));
         CHECK_STR(err.kind, "limit");
+    }
+    // a length that nobody knows, or could hold, is none
+    static const sizes lengths[] = { { 0, 0, 2, 8000, "", INT64_MIN },
+                                     { 0, 0, 2, 8000, "", INT64_MAX },
+                                     { 0, 0, 2, 8000, "", 500000 } };
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+        nino_sound s;
+        const int fd = open_file("a.flac");
+        claim = &lengths[i];
+        CHECK_OK(nino_sound_read(fd, "a.flac", true, &s, &err), err);
+        CHECK(s.wave->shape.dim[2] == (i < 2 ? 1 : 4000) && s.wave->shape.dim[1] == 2);
+        nino_sound_release(&s);
+        close(fd);
     }
     claim = NULL;
 }

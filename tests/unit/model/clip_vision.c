@@ -347,6 +347,24 @@ static void test_wrong_files(random_text t)
         CHECK(strstr(err.msg, cases[i].says) || strstr(err.where, cases[i].says));
         nino_weights_unref(&w);
     }
+    // a class token of more dimensions than can be used
+    static const char header[] =
+        "{\"vision_model.embeddings.patch_embedding.weight\":{\"dtype\":\"F32\","
+        "\"shape\":[8,3,1,1],\"data_offsets\":[0,96]},"
+        "\"vision_model.embeddings.position_embedding.weight\":{\"dtype\":\"F32\","
+        "\"shape\":[5,8],\"data_offsets\":[96,256]},"
+        "\"vision_model.embeddings.class_embedding\":{\"dtype\":\"F32\","
+        "\"shape\":[1,1,1,1,1,1,1,8],\"data_offsets\":[256,288]}}";
+    const uint64_t n = sizeof(header) - 1;
+    char path[160], zeros[288] = { 0 };
+    snprintf(path, sizeof(path), "%s/v", dir.path);
+    FILE *f = fopen(path, "wb");
+    CHECK(f && fwrite(&n, 1, 8, f) == 8 && fputs(header, f) >= 0 &&
+          fwrite(zeros, 1, sizeof(zeros), f) == sizeof(zeros) && !fclose(f));
+    nino_weights *odd = test_open("%s", path);
+    CHECK(nino_clip_vision_load(odd, "", "v", &v, &err) == NINO_ERR_FORMAT && !v);
+    CHECK(strstr(err.msg, "class_embedding"));
+    nino_weights_unref(&odd);
     t = (random_text){ .width = 32, .layers = 1, .mlp = 32 };
     nino_weights *w = random_text_file(&dir, "v", &t, 1, NULL); // a text network
     CHECK(nino_clip_vision_load(w, "", "v", &v, &err) == NINO_ERR_FORMAT && !v);

@@ -227,6 +227,16 @@ static void check_lora(void)
         CHECK(bind(bad, xl, way < 3 ? "in_layers.2" : "zero_convs.3"));
         nino_weights_unref(&bad);
     }
+    net_list l = list_of(w); // a product of nothing
+    for (int i = 0; i < l.n; i++) {
+        if (!strcmp(l.t[i].name, "input_blocks.1.0.in_layers.2.up"))
+            l.t[i].dim[1] = 0;
+        if (!strcmp(l.t[i].name, "input_blocks.1.0.in_layers.2.down"))
+            l.t[i].dim[0] = 0;
+    }
+    nino_weights *none = saved(&l, NINO_F16);
+    CHECK(bind(none, xl, "it is for another one") == NINO_ERR_ARG);
+    nino_weights_unref(&none);
     nino_weights_unref(&w);
     nino_model_unref(&xl);
     nino_model_unref(&sd);

@@ -452,6 +452,56 @@ static void check_misfits(void)
     lora_forget(&m);
 }
 
+// Tensors of more dimensions than can be used, and of no rows: they fit nothing, or cannot be read, and say so.
+static void check_odd_shapes(void)
+{
+    static const struct {
+        const char *header; // ' for "
+        size_t bytes;
+        bool fits;
+    } cases[] = {
+        { "{'w.diff_b':{'dtype':'F32','shape':[0],'data_offsets':[0,0]}}", 0, false },
+        { "{'w.diff_b':{'dtype':'F32','shape':[],'data_offsets':[0,4]}}", 4, false },
+        { "{'w.diff_b':{'dtype':'F32','shape':[1,1,1,1,1,1,1,6],'data_offsets':[0,24]}}", 24,
+          false },
+        { "{'w.diff_b':{'dtype':'F32','shape':[6,1,1,1,1,1,1,1],'data_offsets':[0,24]}}", 24,
+          true },
+        { "{'w.diff':{'dtype':'F32','shape':[6,8,1,1,1,1,1,1],'data_offsets':[0,192]}}", 192,
+          false },
+        { "{'w.diff':{'dtype':'F32','shape':[0,8],'data_offsets':[0,0]}}", 0, false },
+        { "{'w.lora_up.weight':{'dtype':'F32','shape':[6,0],'data_offsets':[0,0]},"
+          "'w.lora_down.weight':{'dtype':'F32','shape':[0,8],'data_offsets':[0,0]}}",
+          0, false },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char path[160], zeros[256] = { 0 }, *header = test_quoted(cases[i].header);
+        const uint64_t len = strlen(header);
+        snprintf(path, sizeof(path), "%s/lora0", dir.path);
+        FILE *f = fopen(path, "wb");
+        CHECK(f && fwrite(&len, 1, 8, f) == 8 && fputs(header, f) >= 0 &&
+              fwrite(zeros, 1, cases[i].bytes, f) == cases[i].bytes && !fclose(f));
+        free(header);
+        nino_weights *file = test_open("%s", path), *view = NULL;
+        nino_lora *l;
+        lora_map map = { 0 };
+        add_names(&map);
+        CHECK_OK(nino_lora_open(file, "odd", &l, &err), err);
+        nino_lora_stack *s = lora_stack_push(NULL, l, 1);
+        CHECK(s);
+        CHECK_OK(lora_view(net, &map, s, LORA_TO_STORE, &view, &err), err);
+        CHECK((view != net) == cases[i].fits);
+        if (cases[i].fits) {
+            CHECK(!nino_weights_read_f32(view, nino_weights_find(view, "w.bias"), &err));
+            CHECK(strstr(err.msg, "rank 8"));
+        }
+        nino_weights_unref(&view);
+        nino_lora_stack_unref(&s);
+        lora_map_release(&map);
+        nino_lora_unref(&l);
+        nino_weights_unref(&file);
+    }
+}
+
 int main(void)
 {
     dir = test_dir_create();
@@ -467,6 +517,7 @@ int main(void)
     check_stack();
     check_larger();
     check_misfits();
+    check_odd_shapes();
     nino_weights_unref(&net);
     lora_forget(&base);
     test_dir_remove(&dir, (const char *const[]){ "net", "lora0", "lora1", NULL });

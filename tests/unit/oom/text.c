@@ -1,8 +1,10 @@
 // Every allocation of tokenizers and prompts fails once: a clean "nomem", and no leak.
 #include "core/base/utf8.h"
+#include "core/file/safetensors.h"
 #include "core/text/bpe_priv.h"
 #include "core/text/prompt.h"
 #include "core/text/unigram.h"
+#include "tests/gguf_tokens.h"
 #include "tests/unit/oom/arena.h"
 #include "tests/text.h"
 
@@ -151,6 +153,148 @@ static void test_open(int may_fail)
     nino_tokenizer_unref(&t);
 }
 
+// A set that could not grow is as it was: the same string goes in once there is memory again.
+static void test_strings(int may_fail)
+{
+    nino_strings s = { 0 };
+    for (int i = 0; i < 200; i++) {
+        char name[16];
+        bool is_new;
+        const size_t n = (size_t) snprintf(name, sizeof(name), "string %d", i);
+        int64_t k = nino_strings_add(&s, name, n, &is_new);
+        if (k < 0) {
+            CHECK(may_fail && oom.fired && !is_new);
+            const long at = oom_pause();
+            k = nino_strings_add(&s, name, n, &is_new);
+            oom.at = at;
+        }
+        CHECK(k == i && is_new && nino_strings_find(&s, name, n) == i);
+    }
+    CHECK(nino_strings_find(&s, "string 0", 8) == 0 && s.n == 200);
+    nino_strings_release(&s);
+}
+
+// ---- out of files ------------------------------------------------------------------------------
+
+static nino_weights *in_file(const char *name)
+{
+    char path[64];
+    nino_error e = { 0 };
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    nino_weights *w = nino_weights_open(path, &e);
+    CHECK_OK(w ? NINO_OK : e.code, e);
+    return w;
+}
+
+static nino_status an_embedding(void *priv, const char *name, nino_weights **out, nino_error *e)
+{
+    char path[64];
+    CHECK(priv == folder);
+    if (strcmp(name, "vectors") != 0) // it is asked for with its comma first
+        return e->code = NINO_ERR_MISSING;
+    snprintf(path, sizeof(path), "%s/vectors", folder);
+    *out = nino_weights_open(path, e);
+    return *out ? NINO_OK : e->code;
+}
+
+// Vectors in a prompt, with weights and where parentheses are text.
+static void test_vectors(int may_fail)
+{
+    const long at = oom_pause();
+    nino_tokenizer *t = NULL;
+    CHECK_OK(nino_tokenizer_from_spiece(model.data, model.len, "m", &t, &err), err);
+    oom_resume(at);
+    for (int k = 0; k < 2; k++) {
+        nino_prompt p = { 0 };
+        nino_prompt_rules r = nino_prompt_rules_of(NINO_PROMPT_T5_BARE);
+        r.priv = folder;
+        r.embedding = an_embedding;
+        r.width = 2;
+        r.is_plain = k;
+        if (done(nino_prompt_build(t, &r, "a embedding:vectors, a", &p, &err), may_fail))
+            CHECK(p.n_vectors == 3 && p.vectors[5] == 5);
+        else
+            CHECK(!p.tokens && !p.vectors);
+        nino_prompt_release(&p);
+    }
+    const long rest = oom_pause();
+    nino_tokenizer_unref(&t);
+    oom.at = rest;
+}
+
+// Tokenizers in the tensors of a file, and in the metadata of two others.
+static void test_inside(int may_fail)
+{
+    static const char *const files[] = { "inside", "t5", "gpt2" };
+    for (int k = 0; k < 3; k++) {
+        nino_tokenizer *t = NULL;
+        const long at = oom_pause();
+        nino_weights *w = in_file(files[k]);
+        oom.at = at;
+        if (done(k ? nino_tokenizer_from_gguf(w, &t, &err)
+                   : nino_tokenizer_from_weights(w, &t, &err),
+                 may_fail))
+            CHECK(nino_tokenizer_size(t) >= 4);
+        else
+            CHECK(!t);
+        nino_tokenizer_unref(&t);
+        const long rest = oom_pause();
+        nino_weights_unref(&w);
+        oom.at = rest;
+    }
+}
+
+// The files for both.
+static void make_files(void)
+{
+    nino_array *v = nino_array_create(NINO_F32, NINO_SHAPE(3, 2)),
+               *m = nino_array_create(NINO_U8, NINO_SHAPE((int64_t) model.len));
+    nino_buf b = { 0 }, tokens = { 0 }, types = { 0 }, merges = { 0 };
+    CHECK(v && m);
+    for (int i = 0; i < 6; i++)
+        nino_array_f32(v)[i] = (float) i;
+    memcpy(m->data, model.data, model.len);
+    const nino_st_entry e[] = { { "emb_params", v }, { "spiece_model", m } };
+    CHECK_OK(nino_st_save(folder, "vectors", false, e, 1, NULL, 0, &err), err);
+    CHECK_OK(nino_st_save(folder, "inside", false, e + 1, 1, NULL, 0, &err), err);
+    nino_array_unref(&v);
+    nino_array_unref(&m);
+    for (int k = 0; k < 2; k++) {
+        nino_buf_clear(&b);
+        nino_buf_adds(&b, "GGUF");
+        gguf_u32(&b, 3);
+        gguf_u64(&b, 0);
+        gguf_u64(&b, k ? 4 : GGUF_TOKEN_KEYS);
+        if (!k) {
+            gguf_tokens(&b, model.data, model.len);
+        } else {
+            int extra = 0;
+            for (int c = 0; c < 256; c++) { // a symbol a byte, then a pair of them
+                char utf8[4];
+                const bool is_plain = (c >= 33 && c <= 126) || (c >= 161 && c != 173);
+                const int n =
+                    nino_utf8_put(utf8, is_plain ? (uint32_t) c : 256u + (uint32_t) extra++);
+                gguf_bytes(&tokens, utf8, (size_t) n);
+                gguf_u32(&types, 1);
+            }
+            gguf_string(&tokens, "ab");
+            gguf_u32(&types, 1);
+            gguf_string(&tokens, "<|endoftext|>");
+            gguf_u32(&types, 3);
+            gguf_string(&merges, "a b");
+            gguf_text(&b, "tokenizer.ggml.model", "gpt2");
+            gguf_list(&b, "tokenizer.ggml.tokens", 8, 258, &tokens);
+            gguf_list(&b, "tokenizer.ggml.token_type", 5, 258, &types);
+            gguf_list(&b, "tokenizer.ggml.merges", 8, 1, &merges);
+        }
+        CHECK_OK(nino_file_save(folder, k ? "gpt2" : "t5", false, b.data, b.len, &err), err);
+    }
+    nino_buf_release(&b);
+    nino_buf_release(&tokens);
+    nino_buf_release(&types);
+    nino_buf_release(&merges);
+}
+
 static void test_dirs(int may_fail)
 {
     char a[] = "/x/tokenizers", m[] = "/x/models";
@@ -188,6 +332,13 @@ int main(void)
     CHECK(oom_each(test_open) > 5);
     put("vocab.json", NULL);
     put("merges.txt", NULL);
+    CHECK(oom_each(test_strings) > 4);
+    make_files();
+    CHECK(oom_each(test_vectors) > 10);
+    CHECK(oom_each(test_inside) > 20);
+    static const char *const files[] = { "vectors", "inside", "t5", "gpt2" };
+    for (int i = 0; i < 4; i++)
+        put(files[i], NULL);
     CHECK(!rmdir(folder));
     CHECK(oom_each(test_dirs) > 2);
     nino_buf_release(&map);

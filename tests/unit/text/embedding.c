@@ -40,6 +40,17 @@ static void save(const char *file, const tensor *t, int n)
         nino_array_unref(&arrays[k]);
 }
 
+// Zeros of one byte each.
+static void save_bytes(const char *file, int64_t rows, int64_t width)
+{
+    nino_array *a = nino_array_create(NINO_U8, NINO_SHAPE(rows, width));
+    const nino_st_entry entry = { "emb_params", a };
+    CHECK(a);
+    memset(a->data, 0, a->bytes);
+    CHECK_OK(nino_st_save(dir, file, true, &entry, 1, NULL, 0, &err), err);
+    nino_array_unref(&a);
+}
+
 static void finding(void)
 {
     char names[][24] = { "a/deep.pt",  "a/x.pt",           "a/x.safetensors",
@@ -66,6 +77,9 @@ static void finding(void)
                   { "eep", NULL },
                   { "/x", NULL },
                   { "Name", NULL } };
+    char two[][24] = { "a/x.pt", "b/x.safetensors", "c/x" }; // in folders with names of one length
+    char *others[] = { two[0], two[1], two[2], NULL };
+    CHECK(nino_embedding_find("x", others) == 0 && nino_embedding_find("b/x", others) == 1);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const int k = nino_embedding_find(cases[i].name, files);
         CHECK_STR(k >= 0 ? files[k] : "none", cases[i].file ? cases[i].file : "none");
@@ -122,6 +136,26 @@ static void reading(void)
     CHECK(strstr(err.where, "bundle_emb.b.clip_l"));
     save("scalar.safetensors", (tensor[]){ { "x", 0, { 0 } } }, 1);
     CHECK_STR(read_as("scalar.safetensors", "clip_l"), "shape");
+    save("hollow.safetensors", (tensor[]){ { "x", 2, { 2, 0 } } }, 1);
+    CHECK_STR(read_as("hollow.safetensors", "clip_l"), "shape");
+    save("bundle3.safetensors",
+         (tensor[]){ { "bundle_emb.a.string_to_param.*", 0, { 0 } },
+                     { "bundle_emb.b.string_to_param.*", 2, { 2, 4 } } },
+         2);
+    CHECK_STR(read_as("bundle3.safetensors", "clip_l"), "shape"); // the first one's, and no further
+    CHECK(strstr(err.where, "bundle_emb.a"));
+    nino_weights *w = nino_weights_open(path_of("hollow.safetensors"), &err);
+    nino_embedding e = { 0 };
+    CHECK(w && nino_embedding_read(w, "clip_l", &e, NULL) == NINO_ERR_FORMAT && !e.data);
+    nino_weights_unref(&w);
+    nino_embedding_release(NULL);
+    save_bytes("wide.safetensors", 1, 1048577);
+    CHECK_STR(read_as("wide.safetensors", "clip_l"), "shape");
+    save_bytes("high.safetensors", 1048577, 1);
+    CHECK_STR(read_as("high.safetensors", "clip_l"), "shape");
+    save_bytes("most.safetensors", 1048576, 1);
+    CHECK_STR(read_as("most.safetensors", "clip_l"), "1048576x1, 0");
+    save("empty.safetensors", (tensor[]){ { "x", 2, { 0, 4 } } }, 1);
     save("none.safetensors", NULL, 0);
     CHECK_STR(read_as("none.safetensors", "clip_l"), "schema");
 }
@@ -250,6 +284,29 @@ static void chunks(void)
     nino_prompt_release(&p);
 }
 
+// A file of no vectors leaves nothing; as many as tokens are read leave no room for more.
+static void many(void)
+{
+    nino_prompt_rules r = nino_prompt_rules_of(NINO_PROMPT_T5_BARE);
+    nino_prompt p;
+    CHECK_STR(L("cat embedding:empty dog"), "513 515");
+    CHECK_STR(warnings, "");
+    r.priv = dir;
+    r.embedding = open_embedding;
+    r.keeps_gap = true; // CLIP's words do not show it
+    r.width = 1;
+    CHECK_OK(nino_prompt_build(tok, &r, "cat embedding:none dog", &p, &err), err);
+    CHECK(p.chunk_len == 3 && p.tokens[0].id == TEXT_CAT && p.tokens[1].id == TEXT_DOG);
+    nino_prompt_release(&p);
+    CHECK(nino_prompt_build(tok, &r, "embedding:most cat", &p, &err) == NINO_ERR_RANGE);
+    CHECK(strstr(err.msg, "more than 1048576 tokens") && !p.tokens && !p.vectors);
+    CHECK(nino_prompt_build(tok, &r, "embedding:most embedding:most", &p, &err) == NINO_ERR_RANGE);
+    CHECK(strstr(err.msg, "more than 1048576 tokens") && !p.tokens && !p.vectors);
+    r.width = 2; // of another width they take room, too
+    CHECK(nino_prompt_build(tok, &r, "cat embedding:most", &p, &err) == NINO_ERR_RANGE);
+    CHECK(!p.tokens && !p.n_vectors);
+}
+
 // Without the callback it is text.
 static void no_embeddings(void)
 {
@@ -273,6 +330,7 @@ int main(void)
     references();
     wrong_width();
     chunks();
+    many();
     no_embeddings();
     nino_tokenizer_unref(&tok);
     char command[128];
