@@ -1,7 +1,7 @@
 // Every class of node with inputs and values drawn by chance: what is legal and what is not, sizes that do not match, texts that
 // are none. A run ends, well or with one line; what ran can be planned. NINODES_TEST_LONG: more of them; NINODES_TEST_SEED: others; and
 // NINODES_TEST_DEVICE, NINODES_TEST_CLASS, NINODES_TEST_SHOW.
-#include "tests/any_case.h"
+#include "tests/unit/any_case.h"
 
 #include <signal.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
 // would be computed now. A third of the classes of nodes, with inputs and values drawn by chance. NINODES_TEST_LONG: all, and
 // more of them; NINODES_TEST_SEED: others; and NINODES_TEST_DEVICE, NINODES_TEST_CLASS, NINODES_TEST_SHOW.
 #include "core/base/hash.h"
-#include "tests/any_case.h"
+#include "tests/unit/any_case.h"
 
 enum { MAX_MS = 4000 };
 
