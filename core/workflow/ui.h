@@ -132,6 +132,10 @@ nino_status nino_ui_set(nino_ui *ui, int32_t i, const char *key, const char *jso
 nino_status nino_ui_set_widget(nino_ui *ui, int32_t node, const char *key, const char *json,
                                bool is_control, nino_error *err);
 
+// Puts JSON text in the place of a value of the document, and into widgets_values_named of its node
+// where that has the value too.
+nino_status nino_ui_write_value(nino_ui *ui, nino_json *value, const char *json, nino_error *err);
+
 // The value of a place as the API form has it, as JSON text.
 void nino_ui_place_text(const nino_ui *ui, const nino_ui_place *p, nino_buf *out);
 

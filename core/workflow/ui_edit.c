@@ -267,11 +267,43 @@ static nino_status write_instance(edit *e, nino_json **value)
 }
 
 // widgets_values_named says the same as the list, wherever it has the name.
-static nino_status write_name(const edit *e)
+static nino_status write_name(nino_ui *ui, const nino_ui_node *n, const char *name,
+                              const char *json, nino_error *err)
 {
-    nino_json *names = (nino_json *) nino_json_get(e->node->json, "widgets_values_named");
-    nino_json *v = (nino_json *) nino_json_get(names, e->key);
-    return v ? nino_json_replace(e->ui->doc, v, e->json, e->err) : NINO_OK;
+    nino_json *names = (nino_json *) nino_json_get(n->json, "widgets_values_named");
+    nino_json *v = name ? (nino_json *) nino_json_get(names, name) : NULL;
+    return v ? nino_json_replace(ui->doc, v, json, err) : NINO_OK;
+}
+
+// The name under which node n keeps this entry of its widgets_values; *name: NULL, it has none.
+static bool name_of_value(nino_ui *ui, const nino_ui_node *n, const nino_json *value,
+                          const char **name)
+{
+    const nino_json *proxies = nino_ui_proxies(ui, n), *at = n->values->child;
+    nino_ui_widgets w;
+    *name = value->key; // NULL in a list
+    for (const nino_json *p = proxies ? proxies->child : NULL; p && at; p = p->next, at = at->next)
+        if (at == value && !*name)
+            *name = nino_json_str(nino_json_at(p, 1));
+    if (!nino_ui_bind(ui, n, n->values, 0, &w))
+        return false;
+    for (int32_t i = 0; i < w.n && !*name; i++)
+        if (w.list[i].value == value)
+            *name = w.list[i].name;
+    return true;
+}
+
+nino_status nino_ui_write_value(nino_ui *ui, nino_json *value, const char *json, nino_error *err)
+{
+    const nino_ui_node *n = NULL;
+    const char *name;
+    for (int32_t i = 0; i < ui->n_nodes && !n; i++)
+        if (ui->nodes[i].values == value->parent)
+            n = &ui->nodes[i];
+    if (n && !name_of_value(ui, n, value, &name))
+        return nino_ui_nomem(ui, err);
+    const nino_status st = n ? write_name(ui, n, name, json, err) : NINO_OK;
+    return st ? st : nino_json_replace(ui->doc, value, json, err);
 }
 
 // Does the choice of now bring the widgets that the other one brings?
@@ -300,10 +332,8 @@ static nino_status write_place(edit *e, nino_ui_place *place)
     nino_ui_widgets w;
     if (!nino_ui_bind(e->ui, e->node, e->node->values, 0, &w))
         return nino_ui_nomem(e->ui, e->err);
-    nino_status st = check_choice(e, &w);
-    if (!st && place->value->parent == e->node->values)
-        st = write_name(e);
-    return st ? st : nino_json_replace(e->ui->doc, place->value, e->json, e->err);
+    const nino_status st = check_choice(e, &w);
+    return st ? st : nino_ui_write_value(e->ui, place->value, e->json, e->err);
 }
 
 static nino_status write_widget(edit *e, nino_json **value)
@@ -315,20 +345,20 @@ static nino_status write_widget(edit *e, nino_json **value)
         return nino_ui_nomem(ui, e->err);
     const bool is_instance = e->node->kind == NINO_UI_INSTANCE && e->node->inner >= 0 &&
                              !ui->scopes[e->node->inner].is_group;
-    nino_status bad = check_choice(e, &w);
-    if (!bad)
-        bad = write_name(e);
-    if (bad)
-        return bad;
+    nino_status st = check_choice(e, &w);
+    if (st)
+        return st;
     if ((*value = find_value(&w, e->key)))
-        return nino_json_replace(ui->doc, *value, e->json, e->err);
-    if (is_instance)
-        return write_instance(e, value);
-    if (!values || values->type != NINO_JSON_OBJECT)
-        return rewrite(e, &w, value);
-    const nino_status st = nino_json_set(ui->doc, values, e->key, e->json, e->err);
-    *value = (nino_json *) nino_json_get(values, e->key);
-    return st;
+        return nino_ui_write_value(ui, *value, e->json, e->err);
+    if (is_instance) {
+        st = write_instance(e, value);
+    } else if (!values || values->type != NINO_JSON_OBJECT) {
+        st = rewrite(e, &w, value);
+    } else {
+        st = nino_json_set(ui->doc, values, e->key, e->json, e->err);
+        *value = (nino_json *) nino_json_get(values, e->key);
+    }
+    return st ? st : write_name(ui, e->node, e->key, e->json, e->err);
 }
 
 // ---- setting ---------------------------------------------------------------------------------

@@ -23,6 +23,23 @@ static nino_graph *load(const char *json)
     values "},{'id':2,'type':'PrimitiveInt'" outputs ",'widgets_values':[3]}"
 #define LINK "[5,2,0,1,0,'INT']"
 
+// a value that an instance keeps for a node inside, and for an input whose name there is another
+#define KEEPS(values)                                                                              \
+    "{'nodes':[{'id':9,'type':'S','properties':{'proxyWidgets':[['-1','method'],['4','scale_by']"  \
+    "]}," values "}],'links':[],'definitions':{'subgraphs':[{'id':'S','inputs':[{'name':'method'," \
+    "'linkIds':[1]}],'nodes':[{'id':4,'type':'LatentUpscaleBy','inputs':[{'name':"                 \
+    "'upscale_method','link':1,'widget':{'name':'upscale_method'}}],'widgets_values':['area',"     \
+    "1.5]}],'links':[{'id':1,'origin_id':-10,'origin_slot':0,'target_id':4,'target_slot':0}]}]}}"
+#define BOTH(method, by)                                                                           \
+    KEEPS("'widgets_values':[" method "," by "],'widgets_values_named':{'scale_by':" by            \
+          ",'upscale_method':1,'method':" method "}")
+// what a number node that is no node gives, with names beside it
+#define PRIMITIVE(v)                                                                               \
+    "{'nodes':[{'id':1,'type':'EmptyLatentImage','inputs':[{'name':'width','type':'INT','link':5}" \
+    "],'widgets_values':[8,8,1]},{'id':2,'type':'PrimitiveNode','widgets_values':[" v              \
+    ",'fixed'],'widgets_values_named':{'value':" v ",'control_after_generate':'fixed'}}],"         \
+    "'links':[" LINK "]}"
+
 // The file, what is set, and the file then; or NULL and what the refusal says.
 static const char *const rows[][4] = {
     // what follows a seed is kept where it is one of its controls, and else written
@@ -40,6 +57,14 @@ static const char *const rows[][4] = {
       LATENT(",'widgets_values':[72],'widgets_values_named':{'height':72}") },
     { LATENT(",'widgets_values_named':{'width':64}"), "1.width=72",
       LATENT(",'widgets_values_named':{'width':72}") },
+    { BOTH("'bilinear'", "2"), "9:4.scale_by=3", BOTH("'bilinear'", "3") },
+    { BOTH("'bilinear'", "2"), "9:4.upscale_method=bicubic", BOTH("'bicubic'", "2") },
+    { KEEPS("'widgets_values':{'scale_by':2},'widgets_values_named':{'scale_by':2}"),
+      "9:4.scale_by=3",
+      KEEPS("'widgets_values':{'scale_by':3},'widgets_values_named':{'scale_by':3}") },
+    { KEEPS("'widgets_values_named':{'scale_by':2}"), "9:4.scale_by=3",
+      KEEPS("'widgets_values_named':{'scale_by':3}") },
+    { PRIMITIVE("3"), "1.width=72", PRIMITIVE("72") },
     // a link that is cut is taken from whatever its origin lists
     { FED("5", FROM("[8,8,1]", ",'outputs':[{'links':[null,'x',5,6]}]"), LINK), "1.width=72",
       FED("null", FROM("[72,8,1]", ",'outputs':[{'links':[null,'x',6]}]"), "") },
@@ -111,6 +136,8 @@ static const struct {
     { USE(",'widgets_values':{}"), 0, "scale_by", "2", false,
       USE(",'widgets_values':{'scale_by': 2}"), NULL },
     { USE(""), 0, "nothing", "2", false, NULL, "no such widget" },
+    { LATENT(",'widgets_values':[64,32,1],'widgets_values_named':{'nothing':1}"), 0, "nothing", "2",
+      false, NULL, "no such widget" }, // nor is the name changed
 };
 
 static void change_one(size_t i)
