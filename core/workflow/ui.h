@@ -29,6 +29,7 @@ typedef struct nino_ui_link {
     const char *from;     // id of the origin, for messages
     int32_t origin, slot; // origin: a node, NINO_UI_OUTER, or NINO_UI_NONE: no such node
     bool is_double;       // another link has the same id and says something else
+    bool is_offered;      // by a broadcaster (json is that): the file has no such link
 } nino_ui_link;
 
 typedef struct nino_ui_port {
@@ -230,6 +231,7 @@ typedef enum nino_ui_found {
     NINO_UI_FOUND_VALUE,
     NINO_UI_FOUND_MUTED, // the input is left out
     NINO_UI_FOUND_BROKEN,
+    NINO_UI_FOUND_NO_MEMORY,
 } nino_ui_found;
 typedef struct nino_ui_source {
     nino_ui_found found;

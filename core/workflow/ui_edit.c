@@ -55,32 +55,31 @@ static bool is_named_elsewhere(const nino_ui *ui, const nino_ui_port *port)
     return false;
 }
 
+// In an order in which each step can be the last one that there is memory for: the input is connected
+// until it says that it is not, and it can be cut again.
 static nino_status ui_edit_cut(edit *e, nino_ui_port *port)
 {
     nino_ui *ui = e->ui;
     const nino_ui_link *l =
         port->link >= 0 && !is_named_elsewhere(ui, port) ? &ui->links[port->link] : NULL;
     const nino_ui_scope *s = &ui->scopes[e->node->scope];
-    nino_status st = nino_json_set(ui->doc, port->json, "link", "null", e->err);
-    if (st)
-        return st;
-    if (!l) {
-        port->link = NINO_UI_NONE;
-        port->link_id = NULL;
-        return NINO_OK;
-    }
-    if (l->origin >= 0) {
+    nino_status st = NINO_OK;
+    if (l && l->origin >= 0) {
         const nino_json *out = nino_json_at(ui->nodes[l->origin].outputs, (uint32_t) l->slot);
         st = forget_id(ui, nino_json_get(out, "links"), l->id, e->err);
-    } else if (l->origin == NINO_UI_OUTER) {
+    } else if (l && l->origin == NINO_UI_OUTER) {
         const nino_json *in = nino_json_at(s->inputs, (uint32_t) l->slot);
         st = forget_id(ui, nino_json_get(in, "linkIds"), l->id, e->err);
     }
     if (st == NINO_OK)
+        st = nino_json_set(ui->doc, port->json, "link", "null", e->err);
+    if (st == NINO_OK && l)
         st = nino_json_remove(ui->doc, l->json, e->err);
+    if (st)
+        return st;
     port->link = NINO_UI_NONE;
     port->link_id = NULL;
-    return st;
+    return NINO_OK;
 }
 
 static nino_ui_port *connected_port(const nino_ui_node *n, const char *key)
@@ -343,8 +342,8 @@ static nino_status write_widget(edit *e, nino_json **value)
     nino_json *values = e->node->values;
     if (!nino_ui_bind(ui, e->node, values, 0, &w))
         return nino_ui_nomem(ui, e->err);
-    const bool is_instance = e->node->kind == NINO_UI_INSTANCE && e->node->inner >= 0 &&
-                             !ui->scopes[e->node->inner].is_group;
+    const bool is_instance =
+        e->node->kind == NINO_UI_INSTANCE && !ui->scopes[e->node->inner].is_group;
     nino_status st = check_choice(e, &w);
     if (st)
         return st;
@@ -404,6 +403,9 @@ nino_status nino_ui_set(nino_ui *ui, int32_t i, const char *key, const char *jso
     if (s->is_group || s->n_instances > 1)
         return refuse(&e, "%.60s is used %d times and has one value", s->name, s->n_instances);
     nino_ui_port *port = connected_port(e.node, key);
+    if (port && port->link >= 0 && ui->links[port->link].is_offered)
+        return refuse(&e, "node %.60s gives it to all open inputs of its kind",
+                      ui->links[port->link].from);
     nino_status st = write_widget(&e, &value);
     if (st == NINO_OK && port)
         st = ui_edit_cut(&e, port);

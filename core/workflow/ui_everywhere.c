@@ -350,7 +350,8 @@ static void connect(everywhere *e, int32_t node, nino_ui_port *p)
                                                      .id = p->link_id,
                                                      .from = o->by->id,
                                                      .origin = o->origin,
-                                                     .slot = o->slot };
+                                                     .slot = o->slot,
+                                                     .is_offered = true };
 }
 
 size_t nino_ui_count_everywhere(const nino_ui *ui)

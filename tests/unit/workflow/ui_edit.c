@@ -73,9 +73,26 @@ static const char *const rows[][4] = {
     { FED("5", FROM("[8,8,1]", ",'outputs':[{'links':{'a':5}}]"), LINK), "1.width=72",
       FED("null", FROM("[72,8,1]", ",'outputs':[{'links':{'a':5}}]"), "") },
     { FED("5", FROM("[8,8,1]", ""), LINK), "1.width=72", FED("null", FROM("[72,8,1]", ""), "") },
+    // what is given to every open input cannot be cut
+    { "{'nodes':[{'id':4,'type':'Seed Everywhere','widgets_values':[5,'fixed']},{'id':5,'type':"
+      "'KSampler','inputs':[{'name':'seed','type':'INT','link':null,'widget':{'name':'seed'}}],"
+      "'widgets_values':[1,'fixed',20,8,'euler','simple',1]}],'links':[]}",
+      "5.seed=7", NULL, "node 4 gives it to all open inputs of its kind" },
     // a choice brings other values along: those that are there would be taken for them
     { ONE("ResizeImageMaskNode", ",'widgets_values':['scale dimensions',8,8,'center','area']"),
       "1.resize_type=scale by multiplier", NULL, "other values depend on the choice" },
+    { ONE("ResizeImageMaskNode", ",'widgets_values':['scale dimensions',8,8,'center','area']"),
+      "1.resize_type.height=9",
+      ONE("ResizeImageMaskNode", ",'widgets_values':['scale dimensions',8,9,'center','area']"),
+      NULL },
+    // names of nodes with points in them
+    { ONE("EmptyLatentImage", ",'title':'a.b','widgets_values':[8,8,1]"), "a.b.width=72",
+      ONE("EmptyLatentImage", ",'title':'a.b','widgets_values':[72,8,1]"), NULL },
+    { ONE("EmptyLatentImage", ",'title':'a.b','widgets_values':[8,8,1]"), "a.c.width=72", NULL,
+      "no node has this id" },
+    { "{'nodes':[{'id':1,'type':'EmptyLatentImage'},{'id':2,'type':'EmptyLatentImage'}],'links':[]"
+      "}",
+      "EmptyLatentImage.x.y=72", NULL, "several nodes have this name" },
     { ONE("ResizeImageMaskNode", ",'widgets_values':['scale dimensions',8,8,'center','area']"),
       "1.resize_type=scale dimensions",
       ONE("ResizeImageMaskNode", ",'widgets_values':['scale dimensions',8,8,'center','area']"),
