@@ -122,12 +122,11 @@ static void ui_follow_enter(walk *w, int32_t node, const nino_ui_link *l)
 {
     const nino_ui_scope *s = &w->ui->scopes[w->ui->nodes[node].inner];
     const nino_ui_instance *x = &w->ui->instances[w->instance];
-    const int32_t child = x->child[node - w->ui->scopes[x->scope].first];
-    if (l->slot >= s->n_outputs || child < 0) {
+    if (l->slot >= s->n_outputs) {
         ui_follow_broken(w, "comes from an output that the subgraph does not have", l->id);
         return;
     }
-    w->instance = child;
+    w->instance = x->child[node - w->ui->scopes[x->scope].first];
     if (s->outputs[l->slot] >= 0)
         w->link = &w->ui->links[s->outputs[l->slot]];
     else

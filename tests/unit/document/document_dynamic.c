@@ -121,6 +121,19 @@ static void check_names(void)
     }
 }
 
+// A list that fits nothing is read by the names beside it: what a choice brings is there once.
+static void check_once(void)
+{
+    nino_document *d = load(RESIZE("\"scale by multiplier\", 2",
+                                   ", \"widgets_values_named\": {\"resize_type\": "
+                                   "\"scale by multiplier\", \"resize_type.multiplier\": 3, "
+                                   "\"scale_method\": \"area\"}"));
+    CHECK(node(d, "1")->n_widgets == 3);
+    CHECK_STR(nino_doc_widget_find(node(d, "1"), "resize_type.multiplier")->text, "3");
+    CHECK_STR(nino_doc_widget_find(node(d, "1"), "scale_method")->text, "area");
+    nino_document_destroy(&d);
+}
+
 static void check_api_form(void)
 {
     static const char api[] =
@@ -146,6 +159,7 @@ int main(void)
     check_rows();
     check_choices();
     check_names();
+    check_once();
     check_api_form();
     return 0;
 }
