@@ -49,6 +49,10 @@ static const char *const rows[][4] = {
     { ONE("KSampler", ""), "1.seed=7", ONE("KSampler", ",'widgets_values':[7, 'fixed']") },
     { ONE("LoadImage", ""), "1.image=b.png",
       ONE("LoadImage", ",'widgets_values':['b.png', 'image']") },
+    { SAMPLER("[5,'other']"), "1.cfg=2", SAMPLER("[5, 'fixed', 'other', 2]"), NULL },
+    { ONE("EmptyLatentImage", ",'inputs':[{'name':'gone','widget':{'name':'gone'}},{'name':'width',"
+                              "'widget':{'name':'width'}}],'widgets_values':[5,64]"),
+      "1.height=72", NULL, "the file holds another version of EmptyLatentImage" },
     // the names say what the list says
     { LATENT(",'widgets_values':[64,32,1],'widgets_values_named':{'width':64,'height':32}"),
       "1.width=72",
@@ -150,6 +154,12 @@ static const struct {
     { USE(""), 0, "scale_by", "2", false, USE(",'widgets_values':[null, 2]"), NULL },
     { USE(",'widgets_values':null"), 0, "method", "'area'", false,
       USE(",'widgets_values':['area']"), NULL },
+    { USE(",'widgets_values':[null,null]"), 0, "scale_by", "2", false,
+      USE(",'widgets_values':[null,2]"), NULL },
+    { USE(",'widgets_values':5"), 0, "scale_by", "2", false, NULL, "not an array" },
+    { SAMPLER("[5,'other']"), 0, "seed", "'fixed'", true, NULL, "has no place for it" },
+    { ONE("ResizeImageMaskNode", ""), 0, "resize_type", "'scale by multiplier'", false, NULL,
+      "other values depend on the choice" },
     { USE(",'widgets_values':{}"), 0, "scale_by", "2", false,
       USE(",'widgets_values':{'scale_by': 2}"), NULL },
     { USE(""), 0, "nothing", "2", false, NULL, "no such widget" },

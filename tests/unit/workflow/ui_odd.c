@@ -222,6 +222,78 @@ static const char *const rows[][2] = {
     { ONE("CLIPTextEncode", VALUES("'{\\\\}|\\\\}} // x\\ry'")),
       ONE_API("CLIPTextEncode", "'text':'} \\ry'") },
     { ONE("CLIPTextEncode", VALUES("'{}'")), ONE_API("CLIPTextEncode", "'text':''") },
+    // types of the same length that are others; an output beyond the inputs; nothing but any type
+    { FLOW(LATENT "," NODE("2", "X",
+                           INPUTS(IN("a", "SAMPLE",
+                                     "5")) ",'outputs':[{'type':'LATENT'}],'mode':4") "," SAVE("6"),
+           "[5,1,0,2,0,'*'],[6,2,0,3,0,'*']", ""),
+      LATENT_API "," LOST },
+    { FLOW(
+          LATENT "," NODE(
+              "2", "X",
+              INPUTS(IN("a", "MODEL",
+                        "5")) ",'outputs':[{'type':'LATENT'},{'type':'*'}],'mode':4") "," SAVE("6"),
+          "[5,1,0,2,0,'*'],[6,2,1,3,0,'*']", ""),
+      LATENT_API "," SAVED },
+    { FLOW(LATENT "," NODE(
+               "2", "X",
+               INPUTS(IN(
+                   "a", "MODEL",
+                   "5")) ",'outputs':[{'type':'LATENT'}],'mode':4") "," NODE("3", "SaveLatent",
+                                                                             INPUTS(IN("samples",
+                                                                                       "*", "6"))),
+           "[5,1,0,2,0,'*'],[6,2,0,3,0,'*']", ""),
+      LATENT_API "," SAVED },
+    // a link in a group that comes from nowhere; one that goes nowhere; in a subgraph, from nobody
+    { FLOW(NODE("7", "workflow/G", ""), "",
+           GROUPS("'G':{'nodes':[{'type':'SaveLatent','inputs':[" IN(
+               "samples", "LATENT", "null") "]},{'type':'EmptyLatentImage'}],'links':[[9,0,0,0,1],["
+                                            "1,0,null,0,1],[1,0,0,-1,1]]}")),
+      API("7:0", "SaveLatent", "") "," API("7:1", "EmptyLatentImage", "") },
+    { FLOW(NODE("9", "S", ""), "",
+           SUBS(SUB("S", ",'nodes':[" SAVE("1") "],'links':[" L("1", "null", "0", "3", "0") "]"))),
+      API("9:3", "SaveLatent", "") },
+// a group whose widgets are among its ends, as they were once; one that nobody uses
+#define OLD_GROUP(nodes, links)                                                                    \
+    FLOW(nodes, links,                                                                             \
+         GROUPS("'G':{'nodes':[{'type':'EmptyLatentImage','inputs':[" WIDGET(                      \
+             "width", "null") "," WIDGET("height", "null") "]}],'links':[]}"))
+    { OLD_GROUP(
+          NODE("7", "workflow/G", INPUTS(IN("a", "INT", "null") "," WIDGET("b", "5"))) "," NODE(
+              "2", "PrimitiveNode", VALUES("64")),
+          "[5,2,0,7,1,'INT']"),
+      API("7:0", "EmptyLatentImage", "'height':64") },
+    { OLD_GROUP(NODE("7", "workflow/G", INPUTS(WIDGET("b", "5"))) "," NODE("2", "PrimitiveNode",
+                                                                           VALUES("64")),
+                "[5,2,0,7,0,'INT']"),
+      API("7:0", "EmptyLatentImage", "") },
+    { OLD_GROUP(LATENT, ""), LATENT_API },
+    // instances: more values than inputs, inputs that the definition has none of, three in each other
+    { S_OF(INPUTS(WIDGET("x", "null") "," WIDGET("width", "null")) VALUES("16,32,5")),
+      S_API("32") },
+    { FLOW(NODE("9", "S", ",'properties':{'proxyWidgets':[['-1','x']]}" VALUES("5")), "",
+           SUBS(SUB("S", ",'nodes':[" LATENT "]"))),
+      API("9:1", "EmptyLatentImage", "'width':8,'height':8,'batch_size':1") },
+#define PASSES(id, type, values)                                                                   \
+    SUB(id, ",'inputs':[{'name':'w'}],'nodes':[" NODE(                                             \
+                "4", type, INPUTS(WIDGET("w", "1")) values) "],'links':[" L("1", "-10", "0", "4",  \
+                                                                            "0") "]")
+    { FLOW(NODE("9", "S", INPUTS(WIDGET("w", "null")) VALUES("7")), "",
+           SUBS(PASSES("S", "T", "") "," PASSES("T", "U", VALUES("5")) "," PASSES(
+               "U", "V", VALUES("6")) "," SUB("V",
+                                              ",'inputs':[{'name':'w'}],'nodes':[" NODE(
+                                                  "4", "EmptyLatentImage",
+                                                  INPUTS(WIDGET("width", "1")) VALUES(
+                                                      "8,8,1")) "],'links':[" L("1", "-10", "0",
+                                                                                "4", "0") "]"))),
+      API("9:4:4:4:4", "EmptyLatentImage", "'width':7,'height':8,'batch_size':1") },
+    { FLOW(NODE("9", "S", INPUTS(WIDGET("w", "null")) VALUES("5")), "",
+           SUBS(PASSES("S", "workflow/G", ""))
+               GROUPS("'G':{'nodes':[{'type':'RandomNoise'}],'links':[]}")),
+      API("9:4:0", "RandomNoise", "") },
+    // what stands behind a picture's name and is no slot; a former order with a value of another type
+    { ONE("LoadImageMask", VALUES("'a.png','other','red'")),
+      ONE_API("LoadImageMask", "'image':'a.png','channel':'other'") },
     // a box of numbers among the values
     { ONE("ImageCropV2", VALUES("1,2,3,4")), ONE_API("ImageCropV2", "'crop_region':1") },
     { ONE("ImageCropV2", VALUES("{'x':1},1,'a',2")),
@@ -336,6 +408,25 @@ static void too_much(void)
     free(id);
 }
 
+// Links that only their origin knows are put right, but not any number of them.
+static void too_many_links(void)
+{
+    nino_buf b = { 0 };
+    nino_buf_adds(&b, "{'nodes':[{'id':9999,'type':'EmptyLatentImage','outputs':[{'links':[0");
+    for (int i = 1; i < 513; i++)
+        nino_buf_addf(&b, ",%d", i);
+    nino_buf_adds(&b, "]}]}");
+    for (int i = 0; i < 513; i++)
+        nino_buf_addf(&b, ",{'id':%d,'type':'SaveLatent','inputs':[{'name':'samples'}]}", i);
+    nino_buf_adds(&b, "],'links':[");
+    for (int i = 0; i < 513; i++)
+        nino_buf_addf(&b, "%s[%d,9999,0,%d,0]", i ? "," : "", i, i);
+    nino_buf_adds(&b, "]}");
+    CHECK(!b.failed);
+    refuse(b.data, "limit", "flow.json", "more than 512");
+    nino_buf_release(&b);
+}
+
 // A list of more than 4096 names of inner values is no such list.
 static void too_many_shown(void)
 {
@@ -376,6 +467,7 @@ int main(void)
         read_row(rows[i]);
     refused();
     too_much();
+    too_many_links();
     too_many_shown();
     holds_itself();
     nino_ui_destroy(NULL);
