@@ -87,6 +87,12 @@ static void prepare(void)
     "\"2\":{\"class_type\":\"SaveImage\",\"inputs\":{\"images\":[\"1\",0],\"filename_prefix\":5}}" \
     "}}"
 
+// one output is sound, another is not
+#define PART                                                                                       \
+    "{\"prompt\":{\"1\":{\"class_type\":\"EmptyImage\",\"inputs\":{\"width\":8,\"height\":8,"      \
+    "\"batch_size\":1,\"color\":0}},\"2\":{\"class_type\":\"SaveImage\",\"inputs\":{\"images\":["  \
+    "\"1\",0],\"filename_prefix\":\"x\"}},\"4\":{\"class_type\":\"SaveImage\",\"inputs\":{}}}}"
+
 int main(void)
 {
     static const struct request requests[] = {
@@ -103,6 +109,7 @@ int main(void)
         { "GET /settings", NULL, NULL, 200, 0 },
         { "POST /prompt", NULL, BAD, 400, 0 },
         { "POST /prompt", NULL, PROMPT, 503, 400 }, // there is no worker
+        { "POST /prompt", NULL, PART, 503, 400 },
         { "POST /queue", NULL, "{\"delete\":[\"a\"],\"clear\":true}", 200, 400 },
         { "GET /history/a?max_items=2", NULL, NULL, 200, 400 },
         { "GET /jobs?status=pending,failed", NULL, NULL, 200, 400 },
