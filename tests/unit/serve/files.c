@@ -228,12 +228,42 @@ static void views(void)
     CHECK(served_ask(s, line, NULL, NULL, 0, &answer) == 200 && !strcmp(answer.data, "3"));
 }
 
+// ---- what a user keeps ---------------------------------------------------------------------------
+
+static void user_files(void)
+{
+    static const struct {
+        const char *line;
+        int status;
+        const char *says;
+    } rows[] = {
+        { "GET /userdata?dir=subgraphs", 200, "[]" }, // there is none yet
+        { "GET /userdata?dir=other", 404, "there is no such folder" },
+        { "POST /userdata/a%2Fb.json", 200, "b.json" },
+        { "GET /userdata?dir=a&split=true", 200, "[[\"b.json\",\"b.json\"]]" },
+        { "GET /userdata?dir=a&split=true&full_info=true", 200,
+          "[{\"path\":\"b.json\",\"size\":2," },
+        { "GET /userdata/user.css", 200, "" }, // the page's own, where the user has none
+        { "POST /userdata/user.css", 200, "user.css" },
+        { "GET /userdata/user.css", 200, "{}" },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const bool writes = *rows[i].line == 'P';
+        const int status =
+            served_ask(s, rows[i].line, NULL, writes ? "{}" : NULL, writes ? 2 : 0, &answer);
+        if (status != rows[i].status || !strstr(answer.data, rows[i].says))
+            fprintf(stderr, "%s: %d %s\n", rows[i].line, status, answer.data);
+        CHECK(status == rows[i].status && strstr(answer.data, rows[i].says));
+    }
+}
+
 int main(void)
 {
     s = served_create(NULL, NULL);
     uploads();
     masks();
     views();
+    user_files();
     nino_buf_release(&form);
     nino_buf_release(&answer);
     served_destroy(&s);

@@ -519,12 +519,6 @@ static void check_user(nino_serve *s)
           "\"path\":\"a/b.json\",\"type\":\"file\"",
           NULL },
         { .status = 400, "GET /v2/userdata?path=..", "path names no folder", NULL },
-        { .status = 200, "GET /userdata?dir=subgraphs", "[]", NULL }, // there is none yet
-        { .status = 200,
-          "GET /userdata?dir=a&split=true&full_info=true",
-          "{\"path\":\"b.json\",\"size\":2,",
-          NULL },
-        { .status = 200, "GET /userdata/user.css", "", "text/css; charset=utf-8" },
         { .status = 400, "GET /userdata?dir=..", "dir names no folder", NULL },
         { .status = 400, "GET /userdata", "dir is missing", NULL },
         { .status = 400, "GET /userdata?dir=", "dir is missing", NULL },

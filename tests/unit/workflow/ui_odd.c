@@ -302,11 +302,12 @@ static const char *const rows[][2] = {
 
 static char *with_braces(const char *quoted)
 {
-    char *json = test_quoted(quoted), *all = malloc(strlen(json) + 3);
-    CHECK(all);
-    sprintf(all, "{%s}", json);
+    char *json = test_quoted(quoted);
+    nino_buf b = { 0 };
+    nino_buf_addf(&b, "{%s}", json);
+    CHECK(!b.failed);
     free(json);
-    return all;
+    return b.data;
 }
 
 static void read_row(const char *const *row)
