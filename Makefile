@@ -215,6 +215,7 @@ $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(INC) $(CPPFLAGS) -MMD -MP -c $< -o $@
+$(B)/tests/fault/calls.o: CPPFLAGS += $(if $(COVERAGE),-DCOUNTS_BRANCHES)
 
 # .incbin is invisible to -MMD
 $(B)/cl/kernels.o: $(wildcard cl/kernels/*.cl)
