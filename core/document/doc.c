@@ -328,9 +328,8 @@ static nino_document *from_graph(nino_graph *g, const char *name, bool is_file, 
 static bool is_doc_plain(const char *data, size_t len)
 {
     const size_t bom = len >= 3 && !memcmp(data, "\xef\xbb\xbf", 3) ? 3 : 0;
-    for (size_t i = bom; i < len; i++)
-        if (!data[i] ||
-            !strchr(" \t\r\n", data[i])) // the length in front of a header may have zeros
+    for (size_t i = bom; i < len; i++) // the length in front of a header may have zeros
+        if (!data[i] || !strchr(" \t\r\n", data[i]))
             return data[i] == '{';
     return false;
 }
