@@ -97,6 +97,10 @@ static const char *const rows[][4] = {
     { "{'nodes':[{'id':1,'type':'EmptyLatentImage'},{'id':2,'type':'EmptyLatentImage'}],'links':[]"
       "}",
       "EmptyLatentImage.x.y=72", NULL, "several nodes have this name" },
+    { "{'nodes':[{'id':1,'type':'X','title':'A.b'},{'id':2,'type':'X','title':'A.b'},{'id':3,'type'"
+      ":"
+      "'X','title':'A'}],'links':[]}",
+      "A.b.width=72", NULL, "several nodes have this name" },
     { ONE("ResizeImageMaskNode", ",'widgets_values':['scale dimensions',8,8,'center','area']"),
       "1.resize_type=scale dimensions",
       ONE("ResizeImageMaskNode", ",'widgets_values':['scale dimensions',8,8,'center','area']"),
