@@ -35,7 +35,9 @@ static void prepare(void)
             continue;
         char name[40];
         snprintf(name, sizeof(name), "job-%d.json", i);
-        put(name, WORKFLOW);
+        snprintf(path, sizeof(path), "%.99s/%s", dir, name);
+        if (access(path, F_OK)) // writing over what is there waits for the disk
+            put(name, WORKFLOW);
     }
     if (is_damaged)
         put("queue.json", "{");
