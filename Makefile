@@ -216,6 +216,7 @@ $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(BASE) $(CFLAGS) $(INC) $(CPPFLAGS) -MMD -MP -c $< -o $@
+$(B)/tests/fault/calls.o: CPPFLAGS += $(if $(COVERAGE),-DCOUNTS_BRANCHES)
 
 # .incbin is invisible to -MMD
 $(B)/cl/kernels.o: $(wildcard cl/kernels/*.cl)
@@ -271,7 +272,7 @@ $(B)/locale/%/LC_MESSAGES/ninodes.mo: $(po_DIR)/%.po
 $(call bin,$(fuzz_SRC)): $(call obj,$(fuzz_DRIVER))
 $(call bin,$(fuzz_SRC)): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,exit nino_buf_add nino_buf_adds nino_buf_addc)
 # These make allocations fail (tests/oom.h, tests/unit/oom/arena.h).
-$(call bin,$(patsubst %,tests/unit/oom/%.c,document format graph paths text) $(fuzz_SRC)): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,nino_arena_alloc nino_arena_strndup nino_arena_strdup)
+$(call bin,$(patsubst %,tests/unit/oom/%.c,document flows format graph paths text) $(fuzz_SRC)): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,nino_arena_alloc nino_arena_strndup nino_arena_strdup)
 $(call bin,$(filter tests/unit/oom/%,$(unit_SRC)) $(fuzz_SRC) tests/fault/allocations.c): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc strdup strndup aligned_alloc posix_memalign free pthread_create mmap)
 # This one counts how often nodes ask whether they are cancelled.
 $(B)/tests/unit/node/cancel: LDFLAGS += -Wl,--wrap=nino_node_cancelled

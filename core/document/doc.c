@@ -110,13 +110,10 @@ nino_status nino_doc_edit_begin(nino_doc_edit *e, nino_document *d, nino_error *
     e->scope = e->json->root;
     if (e->is_root)
         return NINO_OK;
-    const char *id = nino_ui_id(nino_json_get(s->object, "id"));
+    // It was read from the same text, and definitions without an id, or of one id, are refused.
     const nino_json *list = nino_ui_array(nino_json_get(e->json->root, "definitions"), "subgraphs");
-    e->scope = id ? nino_doc_find_id(list, id) : NULL;
-    if (e->scope)
-        return NINO_OK;
-    nino_json_doc_destroy(&e->json);
-    return nino_fail(err, NINO_ERR_ARG, d->name, "the subgraph is gone");
+    e->scope = nino_doc_find_id(list, nino_ui_id(nino_json_get(s->object, "id")));
+    return NINO_OK;
 }
 
 nino_status nino_doc_edit_commit(nino_doc_edit *e, nino_status st, const char *key,
@@ -331,8 +328,8 @@ static nino_document *from_graph(nino_graph *g, const char *name, bool is_file, 
 static bool is_doc_plain(const char *data, size_t len)
 {
     const size_t bom = len >= 3 && !memcmp(data, "\xef\xbb\xbf", 3) ? 3 : 0;
-    for (size_t i = bom; i < len; i++)
-        if (!strchr(" \t\r\n", data[i]))
+    for (size_t i = bom; i < len; i++) // the length in front of a header may have zeros
+        if (!data[i] || !strchr(" \t\r\n", data[i]))
             return data[i] == '{';
     return false;
 }

@@ -101,6 +101,32 @@ static bool is_gone(const nino_node_def *def, const char *name, const nino_json 
     return port ? nino_input_presence(def, name, port->when, values) == NINO_ABSENT : is_known;
 }
 
+// The same in widgets_values_named, where the file has it.
+static nino_status name_values(nino_doc_edit *e, nino_json *node, const nino_node_def *def,
+                               const nino_json_doc *values)
+{
+    nino_json *names = nino_doc_get(node, "widgets_values_named");
+    const bool is_named = names && names->type == NINO_JSON_OBJECT;
+    nino_status st = NINO_OK;
+    for (const nino_param *p = is_named ? def->params : NULL; p && p->key && !st; p++) {
+        nino_json *old = nino_doc_get(names, p->key);
+        const nino_json *v = nino_json_get(values->root, p->key);
+        nino_buf b = { 0 };
+        if (v)
+            nino_json_write(&b, values, v);
+        else
+            nino_param_print(&b, p, &p->def);
+        if (is_gone(def, p->key, values->root))
+            st = old ? nino_json_remove(e->json, old, e->err) : NINO_OK;
+        else if (b.failed)
+            st = nino_doc_nomem(e->d, e->err);
+        else if (nino_input_presence(def, p->key, p->when, values->root) != NINO_ABSENT)
+            st = nino_json_set(e->json, names, p->key, b.data, e->err);
+        nino_buf_release(&b);
+    }
+    return st;
+}
+
 static nino_status change_inputs(nino_doc_edit *e, nino_json *node, const nino_node_def *def,
                                  const nino_json *values)
 {
@@ -134,6 +160,8 @@ nino_status nino_doc_choose(nino_doc_edit *e, const nino_doc_node *n, const char
         st = b.failed ? nino_doc_nomem(e->d, e->err)
                       : nino_json_set(e->json, node, "widgets_values", b.data, e->err);
     }
+    if (values && !st)
+        st = name_values(e, node, n->def, values);
     if (values && !st)
         st = change_inputs(e, node, n->def, values->root);
     nino_buf_release(&b);

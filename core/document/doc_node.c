@@ -317,7 +317,7 @@ static nino_status set_widget(nino_doc_edit *e, const char *id, const char *widg
     nino_json *kept = i >= 0 ? nino_doc_follow_proxy(ui, &i, &widget) : NULL;
     const nino_status st = i < 0 ? nino_fail(err, NINO_ERR_UNKNOWN, id, "no such node")
                            : kept && !is_control
-                               ? nino_json_replace(e->json, kept, json, err)
+                               ? nino_ui_write_value(ui, kept, json, err)
                                : nino_ui_set_widget(ui, i, widget, json, is_control, err);
     nino_ui_destroy(&ui);
     return st;

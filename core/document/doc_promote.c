@@ -57,6 +57,19 @@ static nino_status show_at(nino_doc_edit *e, nino_json *node, const void *arg)
     return st ? st : nino_doc_show_value(e, list, want->id, want->widget);
 }
 
+// What an instance keeps by name for a value that it does not show any more; another of that name may.
+static nino_status drop_named(nino_doc_edit *e, nino_json *node, const char *key,
+                              const nino_json *shown, const char *widget)
+{
+    nino_json *named = nino_doc_get(nino_doc_get(node, key), widget);
+    for (const nino_json *v = shown->child; v; v = v->next) {
+        const char *name = nino_json_str(nino_json_at(v, 1));
+        if (name && !strcmp(name, widget))
+            return NINO_OK;
+    }
+    return named ? nino_json_remove(e->json, named, e->err) : NINO_OK;
+}
+
 nino_status nino_doc_hide_value(nino_doc_edit *e, nino_json *node, const char *id,
                                 const char *widget)
 {
@@ -70,8 +83,12 @@ nino_status nino_doc_hide_value(nino_doc_edit *e, nino_json *node, const char *i
     for (const nino_json *v = list->child; v != entry; v = v->next)
         at++;
     nino_json *value = (nino_json *) nino_json_at(values, at);
-    const nino_status st = value ? nino_json_remove(e->json, value, e->err) : NINO_OK;
-    return st ? st : nino_json_remove(e->json, entry, e->err);
+    nino_status st = value ? nino_json_remove(e->json, value, e->err) : NINO_OK;
+    if (!st)
+        st = nino_json_remove(e->json, entry, e->err);
+    if (!st)
+        st = drop_named(e, node, "widgets_values", list, widget);
+    return st ? st : drop_named(e, node, "widgets_values_named", list, widget);
 }
 
 static nino_status hide_at(nino_doc_edit *e, nino_json *node, const void *arg)

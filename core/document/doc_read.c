@@ -215,7 +215,7 @@ static void add_proxies(reader *r, const nino_ui_node *u, nino_doc_node *n)
 {
     const nino_json *proxies = nino_ui_proxies(r->ui, u);
     const int n_own = n->n_widgets;
-    if (!proxies || !proxies->count)
+    if (!proxies)
         return;
     nino_doc_widget *list = alloc(r, (size_t) n_own + proxies->count, sizeof(*list));
     if (!list)

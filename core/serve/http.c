@@ -269,8 +269,14 @@ void serve_number(nino_buf *b, const char *key, double v)
 static bool parameter(const char *text, size_t len, const char *name, char *out, size_t size)
 {
     const size_t n = strlen(name);
+    bool is_inside = false; // of quotes: a file's name may look like a parameter
     for (size_t i = 0; i + n + 1 < len; i++) {
-        if (strncasecmp(text + i, name, n) != 0 || text[i + n] != '=' ||
+        if (is_inside && text[i] == '\\') {
+            i++;
+            continue;
+        }
+        is_inside ^= text[i] == '"';
+        if (is_inside || strncasecmp(text + i, name, n) != 0 || text[i + n] != '=' ||
             (i && !strchr("; \t", text[i - 1])))
             continue;
         size_t at = i + n + 1, k = 0;

@@ -94,7 +94,7 @@ static bool is_foreign(const nino_serve *s, const nino_http_request *r)
         return false;
     if (r->origin) {
         const char *host = strstr(r->origin, "://");
-        if (!host || !r->host)
+        if (!host)
             return true;
         host += 3;
         if (!strcasecmp(host, r->host))

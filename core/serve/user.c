@@ -79,8 +79,12 @@ static void list_files(nino_serve_call *c, const char *below)
     const bool recurse = has_flag(c, "recurse"), split = has_flag(c, "split");
     const bool is_full = has_flag(c, "full_info");
     char **files = nino_paths_list((char *const[]){ dir, NULL }, NULL);
+    if (!files) { // which is not that there are none
+        serve_fail(c, 500, "out_of_memory", "out of memory");
+        return;
+    }
     nino_buf_addc(&c->body, '[');
-    for (char **f = files; f && *f; f++) {
+    for (char **f = files; *f; f++) {
         if (!recurse && strchr(*f, '/'))
             continue;
         if (!split || is_full) {

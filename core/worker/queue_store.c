@@ -350,7 +350,7 @@ static nino_status rebuild(nino_store *s, nino_jobs *jobs, const char *why, nino
     return NINO_OK;
 }
 
-// One job of the stored queue. Its workflow may be missing only if somebody has removed the file.
+// One job of the stored queue. Its workflow may be missing only if somebody has removed the file. err: not NULL.
 static nino_status restore(nino_store *s, nino_jobs *jobs, const nino_queue_job *q,
                            nino_stored *out, nino_error *err)
 {
@@ -370,8 +370,7 @@ static nino_status restore(nino_store *s, nino_jobs *jobs, const nino_queue_job 
     }
     if (is_unreadable(st, &e) && !is_over) {
         free(text);
-        if (err)
-            *err = e;
+        *err = e;
         return st;
     }
     if (st && !is_over) {

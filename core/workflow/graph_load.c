@@ -13,13 +13,16 @@
 #include "core/file/safetensors.h"
 #include "core/media/video.h"
 
-// The text in the place of what g holds; false: it cannot be read.
-static bool take_edited(nino_graph *g, const nino_text *ui)
+// The text in the place of what g holds; not where it cannot be read.
+static nino_status take_edited(nino_graph *g, const nino_text *ui, bool *is_taken, nino_error *err)
 {
     nino_graph *edited = calloc(1, sizeof(*edited));
-    const bool ok = edited && (edited->name = strdup(g->name)) &&
-                    !nino_graph_parse(edited, ui->value, ui->value_len, NULL) && edited->n_nodes;
-    if (ok) {
+    nino_error e = { 0 };
+    nino_status st = NINO_ERR_NOMEM;
+    if (edited && (edited->name = strdup(g->name)))
+        st = nino_graph_parse(edited, ui->value, ui->value_len, &e);
+    *is_taken = !st && edited->n_nodes;
+    if (*is_taken) {
         const nino_graph old = *g;
         *g = *edited;
         *edited = old;
@@ -27,7 +30,7 @@ static bool take_edited(nino_graph *g, const nino_text *ui)
                   "`prompt`";
     }
     nino_graph_destroy(&edited);
-    return ok;
+    return st == NINO_ERR_NOMEM ? nino_fail(err, st, g->name, "out of memory") : NINO_OK;
 }
 
 // From what a file says beside its content. The prompt is what ran; the editor's form beside it may
@@ -39,9 +42,11 @@ static nino_status parse_texts(nino_graph *g, const nino_text *prompt, const nin
     if (!text)
         return nino_fail_kind(err, NINO_ERR_FORMAT, "unknown", g->name, "no workflow in this %s",
                               what);
-    if (prompt && ui && ui->is_edited && take_edited(g, ui))
-        return NINO_OK;
-    nino_status st = nino_graph_parse(g, text->value, text->value_len, err);
+    bool is_taken = false;
+    nino_status st = prompt && ui && ui->is_edited ? take_edited(g, ui, &is_taken, err) : NINO_OK;
+    if (st || is_taken)
+        return st;
+    st = nino_graph_parse(g, text->value, text->value_len, err);
     if (st == NINO_OK && prompt && ui && !g->workflow_json &&
         !(g->workflow_json = strdup(ui->value)))
         st = nino_fail(err, NINO_ERR_NOMEM, g->name, "out of memory");

@@ -37,6 +37,29 @@ static nino_status graph_set_find_node(const nino_graph *g, const char *name, in
     return *out >= 0 ? NINO_OK : unknown("no node has this id, class or title", name, err);
 }
 
+// NODE.INPUT: either may hold points, so the last one with a node before it parts them. *input: in name.
+static nino_status find_input(const nino_graph *g, char *name, int *node, const char **input,
+                              nino_error *err)
+{
+    nino_error first = { 0 };
+    for (char *dot = strrchr(name, '.'); dot && dot > name;
+         dot = memrchr(name, '.', (size_t) (dot - name))) {
+        nino_error e = { 0 };
+        *dot = 0;
+        *input = dot + 1;
+        if (graph_set_find_node(g, name, node, &e) == NINO_OK)
+            return NINO_OK;
+        if (!first.code || e.code != NINO_ERR_UNKNOWN)
+            first = e;
+        if (e.code != NINO_ERR_UNKNOWN)
+            break;
+        *dot = '.';
+    }
+    if (err)
+        *err = first;
+    return first.code;
+}
+
 static nino_status unknown_input(const nino_gnode *n, const char *input, nino_error *err)
 {
     char list[200] = "";
@@ -50,12 +73,13 @@ static nino_status unknown_input(const nino_gnode *n, const char *input, nino_er
                      len ? list : "none");
 }
 
-static bool is_json(const char *text)
+static nino_status is_json(const char *text, bool *yes, nino_error *err)
 {
     nino_json_doc *doc = NULL;
-    const bool ok = !nino_json_parse(text, strlen(text), "value", NULL, &doc, NULL);
+    const nino_status st = nino_json_parse(text, strlen(text), "value", NULL, &doc, NULL);
     nino_json_doc_destroy(&doc);
-    return ok;
+    *yes = !st;
+    return st == NINO_ERR_NOMEM ? nino_fail(err, st, "value", "out of memory") : NINO_OK;
 }
 
 // The JSON text of the value: of the parameter's type where the class is known, else numbers, true
@@ -80,9 +104,12 @@ static nino_status value_json(const nino_gnode *n, const char *input, const char
     }
     if (n->def && !p && !is_port)
         return unknown_input(n, input, err);
-    if (is_port && (value[0] != '[' || !is_json(value)))
+    bool is_value;
+    if ((st = is_json(value, &is_value, err)))
+        return st;
+    if (is_port && (value[0] != '[' || !is_value))
         return nino_fail(err, NINO_ERR_FORMAT, input, "a link is needed: [\"node id\", 0]");
-    if (is_json(value))
+    if (is_value)
         nino_buf_adds(out, value);
     else
         nino_buf_add_json_string(out, value, strlen(value));
@@ -164,13 +191,21 @@ static nino_status set_attached(nino_graph *g, int i, const char *input, const c
     const nino_json *shared = NULL;
     nino_json_doc *doc = NULL;
     nino_buf b = { 0 };
+    nino_error e = { 0 };
+    nino_ui *ui = NULL;
+    bool done = false;
     nino_status st =
-        nino_json_parse(g->workflow_json, strlen(g->workflow_json), g->name, NULL, &doc, NULL);
-    nino_ui *ui = st ? NULL : nino_ui_create(doc, doc->root, g->name, NULL);
-    const bool ok = ui && !nino_ui_to_api(ui, &b, NULL);
-    const int32_t at = ok ? find_member(ui, &g->nodes[i]) : -1;
-    const bool done = at >= 0 && !nino_ui_set(ui, at, input, json, &shared, NULL);
-    st = NINO_OK;
+        nino_json_parse(g->workflow_json, strlen(g->workflow_json), g->name, NULL, &doc, &e);
+    if (!st && !(ui = nino_ui_create(doc, doc->root, g->name, &e)))
+        st = e.code;
+    if (!st && !(st = nino_ui_to_api(ui, &b, &e))) {
+        const int32_t at = find_member(ui, &g->nodes[i]);
+        done = at >= 0 && !(st = nino_ui_set(ui, at, input, json, &shared, &e));
+    }
+    if (st == NINO_ERR_NOMEM)
+        nino_fail(err, st, g->name, "out of memory");
+    else
+        st = NINO_OK; // it cannot hold the input
     if (done) {
         nino_buf_clear(&b);
         nino_json_write(&b, doc, doc->root);
@@ -196,14 +231,14 @@ nino_status nino_graph_set(nino_graph *g, const char *assignment, nino_error *er
         return nino_fail(err, NINO_ERR_ARG, assignment, "this must read NODE.INPUT=VALUE");
     nino_status st;
     int i = -1;
+    const char *input = NULL;
     nino_buf json = { 0 };
-    char *node = strndup(assignment, (size_t) (dot - assignment));
-    char *input = strndup(dot + 1, (size_t) (eq - dot - 1));
-    if (!node || !input) {
+    char *name = strndup(assignment, (size_t) (eq - assignment));
+    if (!name) {
         st = nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
         goto end;
     }
-    if ((st = graph_set_find_node(g, node, &i, err)) ||
+    if ((st = find_input(g, name, &i, &input, err)) ||
         (st = value_json(&g->nodes[i], input, eq + 1, &json, err)))
         goto end;
     if (json.failed)
@@ -214,8 +249,7 @@ nino_status nino_graph_set(nino_graph *g, const char *assignment, nino_error *er
         st = set_attached(g, i, input, json.data, err);
 end:
     nino_buf_release(&json);
-    free(node);
-    free(input);
+    free(name);
     return st;
 }
 

@@ -29,6 +29,7 @@ typedef struct nino_ui_link {
     const char *from;     // id of the origin, for messages
     int32_t origin, slot; // origin: a node, NINO_UI_OUTER, or NINO_UI_NONE: no such node
     bool is_double;       // another link has the same id and says something else
+    bool is_offered;      // by a broadcaster (json is that): the file has no such link
 } nino_ui_link;
 
 typedef struct nino_ui_port {
@@ -132,6 +133,10 @@ nino_status nino_ui_set(nino_ui *ui, int32_t i, const char *key, const char *jso
 nino_status nino_ui_set_widget(nino_ui *ui, int32_t node, const char *key, const char *json,
                                bool is_control, nino_error *err);
 
+// Puts JSON text in the place of a value of the document, and into widgets_values_named of its node
+// where that has the value too.
+nino_status nino_ui_write_value(nino_ui *ui, nino_json *value, const char *json, nino_error *err);
+
 // The value of a place as the API form has it, as JSON text.
 void nino_ui_place_text(const nino_ui *ui, const nino_ui_place *p, nino_buf *out);
 
@@ -226,6 +231,7 @@ typedef enum nino_ui_found {
     NINO_UI_FOUND_VALUE,
     NINO_UI_FOUND_MUTED, // the input is left out
     NINO_UI_FOUND_BROKEN,
+    NINO_UI_FOUND_NO_MEMORY,
 } nino_ui_found;
 typedef struct nino_ui_source {
     nino_ui_found found;

@@ -82,6 +82,7 @@ static bool take_port(emit *e, int32_t instance, const nino_ui_port *p)
         return ui_api_set_input(e, (input){ p->name, s.value, 0, NINO_UI_NONE, 0 });
     case NINO_UI_FOUND_MUTED: drop_input(e, p->name); return true;
     case NINO_UI_FOUND_BROKEN: drop_input(e, p->name); return add_issue(e, p->name, &s);
+    case NINO_UI_FOUND_NO_MEMORY: return false;
     }
     return true;
 }

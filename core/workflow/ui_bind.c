@@ -135,6 +135,16 @@ static bool has_widget(const nino_ui_widgets *w, const char *name)
     return false;
 }
 
+// Those of the class, or those that the file names where nobody knows it.
+static bool widgets_of(nino_ui *ui, const nino_ui_node *n, const nino_known_class *known,
+                       nino_ui_widgets *out)
+{
+    *out = (nino_ui_widgets){ 0 };
+    if (known && (!n->def || needs_notation(n->def)))
+        return from_known(ui, known->widgets, out);
+    return n->def ? from_def(ui, n->def, out) : from_file(ui, n, out);
+}
+
 // The same names: then the table knows their order better than an old file, which lists only what
 // was turned into an input, in the order in which that happened.
 static bool same_names(const nino_ui_widgets *a, const nino_ui_widgets *b)
@@ -388,8 +398,9 @@ static bool bind_list(nino_ui *ui, const nino_ui_node *n, const nino_known_class
         return false;
     if (fits && other.list)
         *out = other;
-    // The list fits nothing that is known of the class: its names count.
-    return fits || !names || ui_bind_by_name(ui, names, values, out);
+    // The list fits nothing that is known of the class: its names count, and what they choose.
+    return fits || !names ||
+           (widgets_of(ui, n, known, out) && ui_bind_by_name(ui, names, values, out));
 }
 
 // What the list of names has beside the class's own, for one that takes it.
@@ -440,10 +451,7 @@ bool nino_ui_bind(nino_ui *ui, const nino_ui_node *n, nino_json *values, int32_t
     if (n->def && n->def->ops && n->def->ops->has_lora_objects && values &&
         values->type == NINO_JSON_ARRAY)
         return from_lora_objects(ui, values, out);
-    const bool is_noted = known && (!n->def || needs_notation(n->def));
-    if (is_noted ? !from_known(ui, known->widgets, out) : n->def && !from_def(ui, n->def, out))
-        return false;
-    if (!n->def && !known && !from_file(ui, n, out))
+    if (!widgets_of(ui, n, known, out))
         return false;
     if (ui->scopes[n->scope].is_group)
         mark_linked(ui, n, out);

@@ -55,32 +55,31 @@ static bool is_named_elsewhere(const nino_ui *ui, const nino_ui_port *port)
     return false;
 }
 
+// In an order in which each step can be the last one that there is memory for: the input is connected
+// until it says that it is not, and it can be cut again.
 static nino_status ui_edit_cut(edit *e, nino_ui_port *port)
 {
     nino_ui *ui = e->ui;
     const nino_ui_link *l =
         port->link >= 0 && !is_named_elsewhere(ui, port) ? &ui->links[port->link] : NULL;
     const nino_ui_scope *s = &ui->scopes[e->node->scope];
-    nino_status st = nino_json_set(ui->doc, port->json, "link", "null", e->err);
-    if (st)
-        return st;
-    if (!l) {
-        port->link = NINO_UI_NONE;
-        port->link_id = NULL;
-        return NINO_OK;
-    }
-    if (l->origin >= 0) {
+    nino_status st = NINO_OK;
+    if (l && l->origin >= 0) {
         const nino_json *out = nino_json_at(ui->nodes[l->origin].outputs, (uint32_t) l->slot);
         st = forget_id(ui, nino_json_get(out, "links"), l->id, e->err);
-    } else if (l->origin == NINO_UI_OUTER) {
+    } else if (l && l->origin == NINO_UI_OUTER) {
         const nino_json *in = nino_json_at(s->inputs, (uint32_t) l->slot);
         st = forget_id(ui, nino_json_get(in, "linkIds"), l->id, e->err);
     }
     if (st == NINO_OK)
+        st = nino_json_set(ui->doc, port->json, "link", "null", e->err);
+    if (st == NINO_OK && l)
         st = nino_json_remove(ui->doc, l->json, e->err);
+    if (st)
+        return st;
     port->link = NINO_UI_NONE;
     port->link_id = NULL;
-    return st;
+    return NINO_OK;
 }
 
 static nino_ui_port *connected_port(const nino_ui_node *n, const char *key)
@@ -267,11 +266,43 @@ static nino_status write_instance(edit *e, nino_json **value)
 }
 
 // widgets_values_named says the same as the list, wherever it has the name.
-static nino_status write_name(const edit *e)
+static nino_status write_name(nino_ui *ui, const nino_ui_node *n, const char *name,
+                              const char *json, nino_error *err)
 {
-    nino_json *names = (nino_json *) nino_json_get(e->node->json, "widgets_values_named");
-    nino_json *v = (nino_json *) nino_json_get(names, e->key);
-    return v ? nino_json_replace(e->ui->doc, v, e->json, e->err) : NINO_OK;
+    nino_json *names = (nino_json *) nino_json_get(n->json, "widgets_values_named");
+    nino_json *v = name ? (nino_json *) nino_json_get(names, name) : NULL;
+    return v ? nino_json_replace(ui->doc, v, json, err) : NINO_OK;
+}
+
+// The name under which node n keeps this entry of its widgets_values; *name: NULL, it has none.
+static bool name_of_value(nino_ui *ui, const nino_ui_node *n, const nino_json *value,
+                          const char **name)
+{
+    const nino_json *proxies = nino_ui_proxies(ui, n), *at = n->values->child;
+    nino_ui_widgets w;
+    *name = value->key; // NULL in a list
+    for (const nino_json *p = proxies ? proxies->child : NULL; p && at; p = p->next, at = at->next)
+        if (at == value && !*name)
+            *name = nino_json_str(nino_json_at(p, 1));
+    if (!nino_ui_bind(ui, n, n->values, 0, &w))
+        return false;
+    for (int32_t i = 0; i < w.n && !*name; i++)
+        if (w.list[i].value == value)
+            *name = w.list[i].name;
+    return true;
+}
+
+nino_status nino_ui_write_value(nino_ui *ui, nino_json *value, const char *json, nino_error *err)
+{
+    const nino_ui_node *n = NULL;
+    const char *name;
+    for (int32_t i = 0; i < ui->n_nodes && !n; i++)
+        if (ui->nodes[i].values == value->parent)
+            n = &ui->nodes[i];
+    if (n && !name_of_value(ui, n, value, &name))
+        return nino_ui_nomem(ui, err);
+    const nino_status st = n ? write_name(ui, n, name, json, err) : NINO_OK;
+    return st ? st : nino_json_replace(ui->doc, value, json, err);
 }
 
 // Does the choice of now bring the widgets that the other one brings?
@@ -300,10 +331,8 @@ static nino_status write_place(edit *e, nino_ui_place *place)
     nino_ui_widgets w;
     if (!nino_ui_bind(e->ui, e->node, e->node->values, 0, &w))
         return nino_ui_nomem(e->ui, e->err);
-    nino_status st = check_choice(e, &w);
-    if (!st && place->value->parent == e->node->values)
-        st = write_name(e);
-    return st ? st : nino_json_replace(e->ui->doc, place->value, e->json, e->err);
+    const nino_status st = check_choice(e, &w);
+    return st ? st : nino_ui_write_value(e->ui, place->value, e->json, e->err);
 }
 
 static nino_status write_widget(edit *e, nino_json **value)
@@ -313,22 +342,22 @@ static nino_status write_widget(edit *e, nino_json **value)
     nino_json *values = e->node->values;
     if (!nino_ui_bind(ui, e->node, values, 0, &w))
         return nino_ui_nomem(ui, e->err);
-    const bool is_instance = e->node->kind == NINO_UI_INSTANCE && e->node->inner >= 0 &&
-                             !ui->scopes[e->node->inner].is_group;
-    nino_status bad = check_choice(e, &w);
-    if (!bad)
-        bad = write_name(e);
-    if (bad)
-        return bad;
+    const bool is_instance =
+        e->node->kind == NINO_UI_INSTANCE && !ui->scopes[e->node->inner].is_group;
+    nino_status st = check_choice(e, &w);
+    if (st)
+        return st;
     if ((*value = find_value(&w, e->key)))
-        return nino_json_replace(ui->doc, *value, e->json, e->err);
-    if (is_instance)
-        return write_instance(e, value);
-    if (!values || values->type != NINO_JSON_OBJECT)
-        return rewrite(e, &w, value);
-    const nino_status st = nino_json_set(ui->doc, values, e->key, e->json, e->err);
-    *value = (nino_json *) nino_json_get(values, e->key);
-    return st;
+        return nino_ui_write_value(ui, *value, e->json, e->err);
+    if (is_instance) {
+        st = write_instance(e, value);
+    } else if (!values || values->type != NINO_JSON_OBJECT) {
+        st = rewrite(e, &w, value);
+    } else {
+        st = nino_json_set(ui->doc, values, e->key, e->json, e->err);
+        *value = (nino_json *) nino_json_get(values, e->key);
+    }
+    return st ? st : write_name(ui, e->node, e->key, e->json, e->err);
 }
 
 // ---- setting ---------------------------------------------------------------------------------
@@ -374,6 +403,9 @@ nino_status nino_ui_set(nino_ui *ui, int32_t i, const char *key, const char *jso
     if (s->is_group || s->n_instances > 1)
         return refuse(&e, "%.60s is used %d times and has one value", s->name, s->n_instances);
     nino_ui_port *port = connected_port(e.node, key);
+    if (port && port->link >= 0 && ui->links[port->link].is_offered)
+        return refuse(&e, "node %.60s gives it to all open inputs of its kind",
+                      ui->links[port->link].from);
     nino_status st = write_widget(&e, &value);
     if (st == NINO_OK && port)
         st = ui_edit_cut(&e, port);

@@ -312,7 +312,7 @@ static bool offer_fits(const everywhere *e, const offer *o, int32_t node, const 
     const nino_ui_node *n = &e->ui->nodes[node];
     const char *label = nino_json_str(nino_json_get(p->json, "label"));
     const char *title = n->title ? n->title : n->type;
-    if (node == o->origin || n == o->by || !type_fits(o, p) || !repeated_fits(o, n, p))
+    if (node == o->origin || !type_fits(o, p) || !repeated_fits(o, n, p))
         return false;
     if (o->same_group && share_group(e, o->by, n) != (o->same_group == 1))
         return false;
@@ -350,7 +350,8 @@ static void connect(everywhere *e, int32_t node, nino_ui_port *p)
                                                      .id = p->link_id,
                                                      .from = o->by->id,
                                                      .origin = o->origin,
-                                                     .slot = o->slot };
+                                                     .slot = o->slot,
+                                                     .is_offered = true };
 }
 
 size_t nino_ui_count_everywhere(const nino_ui *ui)

@@ -122,12 +122,11 @@ static void ui_follow_enter(walk *w, int32_t node, const nino_ui_link *l)
 {
     const nino_ui_scope *s = &w->ui->scopes[w->ui->nodes[node].inner];
     const nino_ui_instance *x = &w->ui->instances[w->instance];
-    const int32_t child = x->child[node - w->ui->scopes[x->scope].first];
-    if (l->slot >= s->n_outputs || child < 0) {
+    if (l->slot >= s->n_outputs) {
         ui_follow_broken(w, "comes from an output that the subgraph does not have", l->id);
         return;
     }
-    w->instance = child;
+    w->instance = x->child[node - w->ui->scopes[x->scope].first];
     if (s->outputs[l->slot] >= 0)
         w->link = &w->ui->links[s->outputs[l->slot]];
     else
@@ -137,11 +136,7 @@ static void ui_follow_enter(walk *w, int32_t node, const nino_ui_link *l)
 // Input `slot` of the subgraph: on outside, at the instance node.
 static void ui_follow_leave(walk *w, const nino_ui_link *l)
 {
-    const nino_ui_instance *x = &w->ui->instances[w->instance];
-    if (x->parent < 0) {
-        ui_follow_broken(w, "comes from outside of the workflow", l->id);
-        return;
-    }
+    const nino_ui_instance *x = &w->ui->instances[w->instance]; // not the workflow itself
     const nino_ui_node *n = &w->ui->nodes[x->node];
     const nino_ui_port *port = outer_port(w->ui, n, l->slot);
     const nino_json *input = nino_json_at(w->ui->scopes[x->scope].inputs, (uint32_t) l->slot);
@@ -157,8 +152,13 @@ static void ui_follow_leave(walk *w, const nino_ui_link *l)
     // The widget inside that this input shows has its value where it was edited.
     const nino_node_def *def = NULL;
     nino_ui_widget inner = { 0 };
-    if (!v && name && w->is_socket && nino_ui_inner_widget(w->ui, n, name, &def, &inner))
+    if (!v && name && w->is_socket) {
+        if (!nino_ui_inner_widget(w->ui, n, name, &def, &inner)) {
+            ui_follow_end(w, NINO_UI_FOUND_NO_MEMORY);
+            return;
+        }
         v = inner.value;
+    }
     ui_follow_give(w, v);
 }
 

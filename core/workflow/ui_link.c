@@ -36,10 +36,9 @@ static bool read_ends(const nino_json *v, bool is_group, ends *e)
     return true;
 }
 
-static bool same_ends(const ends *a, const ends *b)
+static bool same_origin(const nino_ui_link *a, const nino_ui_link *b)
 {
-    const char *x = nino_ui_id(a->origin), *y = nino_ui_id(b->origin);
-    return x && y && !strcmp(x, y) && nino_ui_slot(a->slot) == nino_ui_slot(b->slot);
+    return !strcmp(a->from, b->from) && a->slot == b->slot;
 }
 
 static const char *io_node(const nino_ui_scope *s, const char *key, const char *otherwise)
@@ -53,7 +52,7 @@ static nino_status read_link(nino_ui *ui, int32_t scope, nino_json *v, nino_erro
     nino_ui_scope *s = &ui->scopes[scope];
     const bool is_inner = scope && !s->is_group;
     bool failed = false;
-    ends e, other;
+    ends e;
     if (!read_ends(v, s->is_group, &e) || (!s->is_group && !nino_ui_id(e.id)))
         return nino_ui_bad(ui, scope, "link", NULL, "schema", v,
                            "a link must have an id and an origin", err);
@@ -72,7 +71,7 @@ static nino_status read_link(nino_ui *ui, int32_t scope, nino_json *v, nino_erro
     const int32_t number = ui->n_links++, at = nino_ui_slot(e.target_slot);
     const int32_t same =
         l->id ? nino_ui_put(ui, NINO_UI_IS_LINK, scope, l->id, number, &failed) : NINO_UI_NONE;
-    if (same >= 0 && read_ends(ui->links[same].json, false, &other) && !same_ends(&e, &other))
+    if (same >= 0 && !same_origin(l, &ui->links[same]))
         ui->links[same].is_double = true;
     if (is_inner && to && !strcmp(to, io_node(s, "outputNode", "-20")) && at >= 0 &&
         at < s->n_outputs)

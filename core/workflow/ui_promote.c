@@ -12,7 +12,7 @@ static const nino_json *promote_properties(const nino_ui_node *n)
 
 const nino_json *nino_ui_proxies(const nino_ui *ui, const nino_ui_node *n)
 {
-    if (n->kind != NINO_UI_INSTANCE || n->inner < 0 || ui->scopes[n->inner].is_group)
+    if (n->kind != NINO_UI_INSTANCE || ui->scopes[n->inner].is_group)
         return NULL;
     const nino_json *list = nino_ui_array(promote_properties(n), "proxyWidgets");
     return list && list->count && list->count <= NINO_UI_MAX_INPUTS ? list : NULL;

@@ -161,7 +161,7 @@ static nino_status add_scope(nino_ui *ui, nino_json *v, const char *name, bool i
                              nino_error *err)
 {
     const nino_json *nodes = nino_ui_array(v, "nodes");
-    if (v->type != NINO_JSON_OBJECT || !nodes)
+    if (!nodes)
         return nino_ui_bad(ui, 0, is_group ? "group node" : "subgraph", name, "schema", v,
                            "a definition must be an object with nodes", err);
     ui->scopes[ui->n_scopes] = (nino_ui_scope){ .json = v,

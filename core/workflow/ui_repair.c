@@ -206,7 +206,7 @@ nino_status nino_ui_repair(nino_ui *ui, int32_t scope, nino_error *err)
     const nino_ui_scope *s = &ui->scopes[scope];
     repair r = { .ui = ui, .scope = scope, .is_inner = scope > 0, .json = s->json, .err = err };
     const nino_json *nodes = nino_ui_array(s->json, "nodes");
-    if (s->is_group || !nodes)
+    if (s->is_group)
         return NINO_OK; // nodes of a group have no ids
     r.nodes = nino_arena_alloc(ui->arena, ((size_t) nodes->count + 1) * sizeof(nino_json *));
     if (!r.nodes)

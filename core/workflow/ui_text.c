@@ -62,18 +62,14 @@ static uint64_t ui_text_draw(const char *salt, uint32_t number)
 static const char *ui_text_choose(const char *s, const char *end, uint64_t random, span *chosen)
 {
     uint64_t n = 0;
-    span choice = { s, end };
     const char *after = s;
     for (bool more = true; more; n++)
-        after = read_choice(after, end, &choice, &more);
+        after = read_choice(after, end, chosen, &more);
     random %= n;
-    for (bool more = true; more && n; n--) {
-        s = read_choice(s, end, &choice, &more);
-        if (!random--) {
-            *chosen = choice;
-            break;
-        }
-    }
+    bool more;
+    do
+        s = read_choice(s, end, chosen, &more);
+    while (random--);
     return after;
 }
 

@@ -80,7 +80,9 @@ static int64_t resume_look(const char *dir, char *oldest, size_t size)
     int64_t bytes = 0;
     *oldest = 0;
     for (const struct dirent *e; d && (e = readdir(d));) {
-        if (!is_resume_ours(e->d_name) || fstatat(dirfd(d), e->d_name, &sb, AT_SYMLINK_NOFOLLOW))
+        // A folder cannot be taken away, and must not stand in the way of files that can.
+        if (!is_resume_ours(e->d_name) || fstatat(dirfd(d), e->d_name, &sb, AT_SYMLINK_NOFOLLOW) ||
+            S_ISDIR(sb.st_mode))
             continue;
         const time_t at = resume_redate(dirfd(d), e->d_name, sb.st_mtime, gap, now);
         if (at < now - max_age) {
@@ -101,7 +103,7 @@ static int64_t resume_look(const char *dir, char *oldest, size_t size)
 static void resume_tidy(const char *dir, int dir_fd)
 {
     char oldest[256];
-    while (resume_look(dir, oldest, sizeof(oldest)) > max_bytes && *oldest)
+    while (resume_look(dir, oldest, sizeof(oldest)) > max_bytes)
         if (unlinkat(dir_fd, oldest, 0))
             break;
 }

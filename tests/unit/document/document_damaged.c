@@ -197,6 +197,116 @@ static void check_ids(void)
     nino_document_destroy(&d);
 }
 
+// ---- whole files -------------------------------------------------------------------------------
+
+// What is JSON is a file that can be saved where it was; what holds a workflow beside other things is not.
+static void check_origins(void)
+{
+    static const char ui[] = "\n{\"nodes\": [], \"links\": []}";
+    static const char api[] = "{\"1\": {\"class_type\": \"EmptyImage\", \"inputs\": {}}}";
+    char text[4096];
+    nino_document *d = load(ui);
+    CHECK(nino_document_origin(d) == NINO_DOCUMENT_UI);
+    nino_document_destroy(&d);
+    snprintf(text, sizeof(text), "\xef\xbb\xbf%s", api);
+    d = load(text);
+    CHECK(nino_document_origin(d) == NINO_DOCUMENT_API);
+    // while several changes become one, the file is what they made of it so far
+    nino_document_begin(d, "Two");
+    OK(nino_document_set_text(d, "1", "width", "72", &err));
+    CHECK(strstr(nino_document_json(d, NULL, &err), "\"width\": 72"));
+    nino_document_cancel(d);
+    CHECK_STR(nino_document_json(d, NULL, &err), text);
+    nino_document_destroy(&d);
+    // a header of 2592 bytes: its length is a blank, a line feed and zeros
+    enum { HEADER = 0x0a20 };
+    static const char head[] = "{\"__metadata__\": {\"prompt\": \"{\\\"1\\\": {\\\"class_type\\\": "
+                               "\\\"EmptyImage\\\"}}\"}}";
+    memset(text, ' ', sizeof(text));
+    memcpy(text, " \n\0\0\0\0\0\0", 8);
+    memcpy(text + 8, head, sizeof(head) - 1);
+    d = nino_document_load(text, 8 + HEADER, "x.latent", &err);
+    OK(d ? NINO_OK : err.code);
+    CHECK(nino_document_origin(d) == NINO_DOCUMENT_IMPORT && nino_document_n_nodes(d) == 1);
+    nino_document_destroy(&d);
+}
+
+// Only instances of subgraphs can be gone into.
+static void check_entering(void)
+{
+    nino_document *d = load_quoted("{'nodes':[{'id':1,'type':'workflow/G'},{'id':2,'type':'Note'}],"
+                                   "'links':[],'extra':{'groupNodes':{'G':{'nodes':[]}}}}");
+    static const char *const ids[] = { "1", "2", "3" };
+    for (int i = 0; i < 3; i++)
+        CHECK(nino_document_enter(d, ids[i], &err) == NINO_ERR_ARG && !nino_document_depth(d) &&
+              strstr(err.msg, "not a subgraph"));
+    CHECK(!nino_document_level_name(d, 0) && !nino_document_level_id(d, -1));
+    OK(nino_document_leave(d, 3, &err));
+    nino_document_destroy(&d);
+}
+
+// Inputs, reroutes and values shown from inside that say less, or the same twice.
+static void check_parts(void)
+{
+    nino_document *d = load_quoted(
+        "{'nodes':[{'id':1,'type':'Pack','title':'','inputs':[{'name':'a','shape':7},{'name':'b',"
+        "'shape':3},{'name':'c','shape':'x'}]},{'id':2,'type':'Reroute','inputs':[{'name':'',"
+        "'type':'*','link':6}],'outputs':[{'type':'*'}]},{'id':3,'type':'Reroute','inputs':[{'name'"
+        ":"
+        "'','type':'*','link':5}]},{'id':4,'type':'Reroute'}],'links':[[5,2,0,3,0,'*'],[6,2,0,2,0,"
+        "'*']],'extra':{'reroutes':[{'id':1,'parentId':2,'pos':[0,0]},{'id':2,'parentId':1,'pos':["
+        "0,"
+        "0]},{'id':3},{'pos':[0,0]}],'linkExtensions':[{'id':5,'parentId':1}]}}");
+    const nino_doc_node *n = node(d, "1");
+    CHECK_STR(n->title, "Pack");
+    CHECK(n->inputs[0].is_optional && !n->inputs[1].is_optional && !n->inputs[2].is_optional);
+    CHECK(nino_document_n_reroutes(d) == 2); // without an id or a place there is none
+    int most = 0;
+    for (int i = 0; i < nino_document_n_links(d); i++) {
+        const int bends = nino_document_link(d, i)->n_reroutes;
+        most = bends > most ? bends : most;
+    }
+    CHECK(most == 256); // they name each other in a circle
+    nino_document_destroy(&d);
+    // a value of its own, and one from inside of the same name
+    d = load_quoted(
+        "{'nodes':[{'id':9,'type':'S','properties':{'proxyWidgets':[['-1','scale_by'],"
+        "['4','scale_by'],['4','none']]},'widgets_values':[2,3]}],'links':[],'definitions'"
+        ":{'subgraphs':[{'id':'S','inputs':[{'name':'scale_by'}],'nodes':[{'id':4,'type':"
+        "'LatentUpscaleBy','widgets_values':['area',1.5]}],'links':[]}]}}");
+    n = node(d, "9");
+    CHECK(n->n_widgets == 2);
+    CHECK_STR(n->widgets[0].text, "2");
+    CHECK_STR(n->widgets[1].name, "4:scale_by");
+    CHECK_STR(n->widgets[1].text, "3");
+    nino_document_destroy(&d);
+}
+
+// What an output lists of its links may be anything.
+static void check_cutting(void)
+{
+    static const char *const lists[][2] = { { "[null,{},5,6]", "[null,{},6]" },
+                                            { "{'a':5}", "{'a':5}" },
+                                            { "5", "5" },
+                                            { "null", "null" } };
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        char file[400], want[100];
+        snprintf(
+            file, sizeof(file),
+            "{'nodes':[{'id':1,'type':'EmptyLatentImage','outputs':[{'type':'LATENT','links':%s}"
+            "]},{'id':2,'type':'SaveLatent','inputs':[{'name':'samples','type':'LATENT','link':5"
+            "}]}],'links':[[5,1,0,2,0,'LATENT']]}",
+            lists[i][0]);
+        snprintf(want, sizeof(want), "'links':%s}", lists[i][1]);
+        nino_document *d = load_quoted(file);
+        OK(nino_document_disconnect(d, nino_document_find(d, "2"), 0, &err));
+        has(d, want);
+        has(d, "'links':[]}");
+        CHECK(nino_document_n_links(d) == 0);
+        nino_document_destroy(&d);
+    }
+}
+
 // What is not there cannot be changed, and nothing else is.
 static void check_none(void)
 {
@@ -225,5 +335,9 @@ int main(void)
     check_modes();
     check_ids();
     check_none();
+    check_origins();
+    check_entering();
+    check_parts();
+    check_cutting();
     return 0;
 }

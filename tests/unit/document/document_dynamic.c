@@ -86,6 +86,54 @@ static void check_choices(void)
     nino_document_destroy(&d);
 }
 
+// What the file keeps by name beside the list says the same as the list after a choice.
+static void check_names(void)
+{
+#define RESIZE(values, names)                                                                      \
+    "{\"nodes\": [{\"id\": 1, \"type\": \"ResizeImageMaskNode\", \"widgets_values\": [" values     \
+    "]" names "}], \"links\": []}"
+    static const struct {
+        const char *names, *want;
+    } rows[] = {
+        { ", \"widgets_values_named\": {\"resize_type\": \"scale dimensions\", "
+          "\"resize_type.width\": 640, \"resize_type.height\": 480, \"resize_type.crop\": "
+          "\"center\", \"scale_method\": \"area\", \"other\": 1}",
+          ", \"widgets_values_named\": {\"resize_type\": \"scale by multiplier\", "
+          "\"scale_method\": \"area\", \"other\": 1, \"resize_type.multiplier\": 1}" },
+        { ", \"widgets_values_named\": {}",
+          ", \"widgets_values_named\": {\"resize_type\": \"scale by multiplier\", "
+          "\"resize_type.multiplier\": 1, \"scale_method\": \"area\"}" },
+        { ", \"widgets_values_named\": [1]", ", \"widgets_values_named\": [1]" },
+        { "", "" },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char text[600], want[600];
+        snprintf(text, sizeof(text),
+                 RESIZE("\"scale dimensions\", 640, 480, \"center\", \"area\"", "%s"),
+                 rows[i].names);
+        snprintf(want, sizeof(want), RESIZE("\"scale by multiplier\", 1, \"area\"", "%s"),
+                 rows[i].want);
+        nino_document *d = load(text);
+        OK(nino_document_set_text(d, "1", "resize_type", "scale by multiplier", &err));
+        CHECK_STR(text_of(d), want);
+        check_undo(d, text);
+        nino_document_destroy(&d);
+    }
+}
+
+// A list that fits nothing is read by the names beside it: what a choice brings is there once.
+static void check_once(void)
+{
+    nino_document *d = load(RESIZE("\"scale by multiplier\", 2",
+                                   ", \"widgets_values_named\": {\"resize_type\": "
+                                   "\"scale by multiplier\", \"resize_type.multiplier\": 3, "
+                                   "\"scale_method\": \"area\"}"));
+    CHECK(node(d, "1")->n_widgets == 3);
+    CHECK_STR(nino_doc_widget_find(node(d, "1"), "resize_type.multiplier")->text, "3");
+    CHECK_STR(nino_doc_widget_find(node(d, "1"), "scale_method")->text, "area");
+    nino_document_destroy(&d);
+}
+
 static void check_api_form(void)
 {
     static const char api[] =
@@ -110,6 +158,8 @@ int main(void)
 {
     check_rows();
     check_choices();
+    check_names();
+    check_once();
     check_api_form();
     return 0;
 }

@@ -300,6 +300,35 @@ static void test_proxies(void)
     nino_document_destroy(&d);
 }
 
+// The names beside the list of an instance say what the list says, and go with what is hidden.
+static void test_names(void)
+{
+#define KEPT(shown, values, names)                                                                 \
+    "{\"nodes\": [{\"id\": 9, \"type\": \"S\", \"properties\": {\"proxyWidgets\": [" shown "]}, "  \
+    "\"widgets_values\": " values ", \"widgets_values_named\": {" names "}}], \"links\": [], "     \
+    "\"definitions\": {\"subgraphs\": [{\"id\": \"S\", \"name\": \"Inner\", " ENDS                 \
+    "\"nodes\": [" SCALE("4") ", " SCALE("5") "], \"links\": []}]}}"
+#define SHOWN(id) "[\"" id "\", \"scale_by\"]"
+#define METHOD "[\"4\", \"upscale_method\"]"
+    nino_document *d = load(KEPT(METHOD ", " SHOWN("4"), "[\"area\", 2]",
+                                 "\"upscale_method\": \"area\", \"scale_by\": 2"));
+    OK(nino_document_set_text(d, "9", "scale_by", "3", &err));
+    CHECK_STR(text_of(d), KEPT(METHOD ", " SHOWN("4"), "[\"area\", 3]",
+                               "\"upscale_method\": \"area\", \"scale_by\": 3"));
+    OK(nino_document_enter(d, "9", &err));
+    OK(nino_document_promote(d, "4", "upscale_method", false, &err));
+    CHECK_STR(text_of(d), KEPT(SHOWN("4"), "[3]", "\"scale_by\": 3"));
+    nino_document_destroy(&d);
+    // shown of two nodes: the name stays with the other; a list by name
+    d = load(KEPT(SHOWN("4") ", " SHOWN("5"), "{\"scale_by\": 2}", "\"scale_by\": 2"));
+    OK(nino_document_enter(d, "9", &err));
+    OK(nino_document_promote(d, "4", "scale_by", false, &err));
+    CHECK_STR(text_of(d), KEPT(SHOWN("5"), "{\"scale_by\": 2}", "\"scale_by\": 2"));
+    OK(nino_document_promote(d, "5", "scale_by", false, &err));
+    CHECK_STR(text_of(d), KEPT("", "{}", ""));
+    nino_document_destroy(&d);
+}
+
 // ---- real workflows ----------------------------------------------------------------------------
 
 static int one_asset(const char *path)
@@ -364,6 +393,7 @@ int main(void)
     test_nested();
     test_values();
     test_proxies();
+    test_names();
     test_folder("data", "workflows");
     if (test_assets())
         test_folder(test_assets(), "workflows_ui");

@@ -20,6 +20,25 @@ static const char api[] =
     "{\"1\": {\"class_type\": \"EmptyLatentImage\", \"inputs\": {\"width\": 64}}, \"2\": "
     "{\"class_type\": \"Other\", \"inputs\": {\"x\": [\"1\", 0], \"y\": 3}}}";
 
+// what editors of today write beside it: names of values, values shown from inside, a folder in a file's name
+static const char today[] =
+    "{\"nodes\": [{\"id\": 1, \"type\": \"LoadImage\", \"widgets_values\": [\"a\\\\b.png\", "
+    "\"image\"]}, {\"id\": 2, \"type\": \"ResizeImageMaskNode\", \"widgets_values\": [\"scale "
+    "dimensions\", 8, 8, \"center\", \"area\"], \"widgets_values_named\": {\"resize_type\": "
+    "\"scale "
+    "dimensions\", \"resize_type.width\": 8, \"resize_type.height\": 8, \"resize_type.crop\": "
+    "\"center\", \"scale_method\": \"area\"}}, {\"id\": 9, \"type\": \"S\", \"properties\": "
+    "{\"proxyWidgets\": [[\"-1\", \"method\"], [\"4\", \"scale_by\"]]}, \"inputs\": [{\"name\": "
+    "\"method\", \"type\": \"COMBO\", \"link\": null, \"widget\": {\"name\": \"method\"}}], "
+    "\"widgets_values\": [\"area\", 2], \"widgets_values_named\": {\"method\": \"area\", "
+    "\"scale_by\": 2}}], \"links\": [], \"definitions\": {\"subgraphs\": [{\"id\": \"S\", "
+    "\"inputs\": [{\"name\": \"method\", \"type\": \"COMBO\", \"linkIds\": [1]}], \"outputs\": [], "
+    "\"nodes\": [{\"id\": 4, \"type\": \"LatentUpscaleBy\", \"inputs\": [{\"name\": "
+    "\"upscale_method\", \"type\": \"COMBO\", \"link\": 1, \"widget\": {\"name\": "
+    "\"upscale_method\"}}], \"widgets_values\": [\"bilinear\", 1.5]}], \"links\": [{\"id\": 1, "
+    "\"origin_id\": -10, \"origin_slot\": 0, \"target_id\": 4, \"target_slot\": 0}]}]}}";
+static const char *base = flow; // what is changed
+
 static nino_document *load(const char *json)
 {
     const long at = oom_pause();
@@ -39,7 +58,7 @@ static bool done(nino_document *d, nino_status st, int may_fail)
     const long at = oom_pause();
     size_t len = 0;
     const char *text = nino_document_ui_json(d, &len);
-    CHECK(text && len == sizeof(flow) - 1 && !memcmp(text, flow, len));
+    CHECK(text && len == strlen(base) && !memcmp(text, base, len));
     CHECK(!nino_document_is_changed(d) || nino_document_redo_name(d));
     oom.at = at;
     return false;
@@ -47,10 +66,16 @@ static bool done(nino_document *d, nino_status st, int may_fail)
 
 static void test_load(int may_fail)
 {
-    static const char *const texts[] = { flow, api };
-    for (int i = 0; i < 2; i++) {
+    static const char *const texts[] = { flow, api, today };
+    for (int i = 0; i < 3; i++) {
         nino_document *d = nino_document_load(texts[i], strlen(texts[i]), "flow.json", &err);
         CHECK(d || (may_fail && err.code == NINO_ERR_NOMEM));
+        // what is shown is what the file says, or the document is not there
+        const nino_doc_node *n = d && i == 2 ? nino_document_node(d, 0) : NULL;
+        CHECK(!n || (n->n_widgets == 1 && !strcmp(n->widgets[0].text, "a/b.png")));
+        n = d && i == 2 ? nino_document_node(d, 2) : NULL;
+        CHECK(!n || (n->n_widgets == 2 && !strcmp(n->widgets[0].text, "area") &&
+                     n->widgets[0].param && !strcmp(n->widgets[1].text, "2")));
         if (d && !nino_document_json(d, NULL, &err))
             CHECK(may_fail && err.code == NINO_ERR_NOMEM);
         if (d && !nino_document_api_json(d, NULL, &err))
@@ -121,6 +146,28 @@ static nino_status promote(nino_document *d)
     return st;
 }
 
+static nino_status form(nino_document *d)
+{
+    static const nino_doc_form_input in[] = { { "2", "scale_method" }, { "9", "scale_by" } };
+    return nino_document_set_form_inputs(d, in, 2, true, &err);
+}
+static nino_status choose(nino_document *d)
+{
+    return nino_document_set_text(d, "2", "resize_type", "scale by multiplier", &err);
+}
+static nino_status set_shown(nino_document *d)
+{
+    return nino_document_set_text(d, "9", "scale_by", "3", &err);
+}
+static nino_status set_own(nino_document *d)
+{
+    return nino_document_set_text(d, "9", "method", "bicubic", &err);
+}
+static nino_status demote(nino_document *d)
+{
+    return nino_document_demote(d, "9", "scale_by", &err);
+}
+
 // Two changes as one: the second may fail after the first went well.
 static nino_status both(nino_document *d)
 {
@@ -137,7 +184,7 @@ static nino_status (*change)(nino_document *d);
 
 static void test_change(int may_fail)
 {
-    nino_document *d = load(flow);
+    nino_document *d = load(base);
     if (done(d, change(d), may_fail)) {
         const nino_status st = nino_document_undo(d, &err);
         CHECK(!st || (may_fail && st == NINO_ERR_NOMEM));
@@ -162,17 +209,33 @@ static void test_subgraph(int may_fail)
     nino_document_destroy(&d);
 }
 
+static void test_new(int may_fail)
+{
+    nino_document *d = nino_document_new(&err);
+    CHECK(d || (may_fail && err.code == NINO_ERR_NOMEM));
+    CHECK(!d || (!nino_document_is_changed(d) && !nino_document_n_nodes(d)));
+    nino_document_destroy(&d);
+}
+
 int main(void)
 {
     static nino_status (*const changes[])(nino_document *) = {
         add,  set,     cut,    bend,        drop,        group,    color,  paste,
         both, convert, unpack, rename_port, remove_port, add_port, promote
     };
+    static nino_status (*const todays[])(nino_document *) = { form, choose, set_shown, set_own,
+                                                              demote };
     oom_each(test_load);
+    oom_each(test_new);
     for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
         change = changes[i];
         oom_each(test_change);
     }
     oom_each(test_subgraph);
+    base = today;
+    for (size_t i = 0; i < sizeof(todays) / sizeof(todays[0]); i++) {
+        change = todays[i];
+        oom_each(test_change);
+    }
     return 0;
 }

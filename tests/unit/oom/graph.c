@@ -1,6 +1,9 @@
 // Every allocation of reading, changing and copying a workflow, and of reading pictures, fails
 // once: a clean "nomem", nothing leaks.
+#include <ninodes/grid.h>
+
 #include "core/media/image.h"
+#include "core/media/png.h"
 #include "core/workflow/workflow.h"
 #include "tests/unit/oom/arena.h"
 #include "tests/picture.h"
@@ -160,7 +163,95 @@ static void test_attached(int may_fail)
     nino_graph_destroy(&g);
 }
 
-static nino_buf pictures[2];
+static nino_buf pictures[2], edited, tensors;
+
+// A prompt with the form of the editor beside it: in a picture, edited there by hand, and in the header of a
+// file of tensors. Never is one taken for the other.
+static void test_texts(int may_fail)
+{
+    const nino_buf *const files[] = { &edited, &tensors };
+    for (int i = 0; i < 2; i++) {
+        nino_graph *g = nino_graph_load(files[i]->data, files[i]->len, "x", &err), *copy;
+        if (!done(g ? NINO_OK : err.code, may_fail))
+            continue;
+        CHECK(nino_graph_find(g, i ? "1" : "7") == 0); // what is edited is what counts
+        const nino_status set = nino_graph_set(g, i ? "1.width=72" : "7.width=72", &err);
+        done(set, may_fail);
+        copy = nino_graph_copy(g, &err);
+        if (done(copy ? NINO_OK : err.code, may_fail)) {
+            size_t len = 0;
+            CHECK(nino_graph_ui_json(copy, &len));
+            char *prompt = nino_graph_prompt_ascii(copy), *ui = NULL;
+            CHECK(nino_graph_workflow_ascii(copy, &ui) || may_fail);
+            CHECK((prompt && ui && strstr(ui, "\\u00e4\\ud83d\\ude00")) || may_fail);
+            CHECK(!prompt || set || strstr(prompt, "72"));
+            CHECK(!ui || set || strstr(ui, "72")); // both say what was set
+            free(prompt);
+            free(ui);
+        }
+        nino_graph_destroy(&copy);
+        nino_graph_destroy(&g);
+    }
+}
+
+static void test_axis(int may_fail)
+{
+    nino_axis a = { 0 };
+    if (done(nino_axis_parse("1.cfg=1..3:0.5,\"a,b\",x", &a, &err), may_fail)) {
+        CHECK(a.n == 7 && !strcmp(a.value[5], "a,b"));
+        char *text = nino_axis_assignment(&a, 6);
+        CHECK((text && !strcmp(text, "1.cfg=x")) || may_fail);
+        free(text);
+    }
+    nino_axis_release(&a);
+}
+
+// Values in the place of links, of every type.
+static void test_literals(int may_fail)
+{
+    static const char *const texts[] = { "true", "7", "7.5", "\"a\"", "[1]", "{\"a\": [1]}" };
+    static const nino_port any = { .key = "x", .type = NINO_PORT_ANY };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        const long at = oom_pause();
+        nino_graph g = { 0 };
+        CHECK_OK(nino_json_parse(texts[i], strlen(texts[i]), "x", NULL, &g.doc, &err), err);
+        oom.at = at;
+        nino_value *v = nino_port_literal(&g, &any, g.doc->root);
+        CHECK(v || may_fail);
+        CHECK(!v || v->type != NINO_PORT_DICT || !strcmp(v->u.string, texts[i]));
+        nino_value_unref(&v);
+        nino_json_doc_destroy(&g.doc);
+    }
+}
+
+static void make_texts(void)
+{
+#define BESIDE(id, title)                                                                          \
+    "{\"nodes\": [{\"id\": " id ", \"type\": \"EmptyLatentImage\", \"title\": \"" title            \
+    "\", \"widgets_values\": [64, 8, 1]}], \"links\": []}"
+    static const char prompt[] =
+        "{\"1\": {\"class_type\": \"EmptyLatentImage\", \"inputs\": {\"width\": 64}}}";
+    static const char ui[] = BESIDE("7", "\xc3\xa4\xf0\x9f\x98\x80");
+    const nino_meta texts[] = { { "prompt", prompt, strlen(prompt) },
+                                { "workflow", ui, strlen(ui) } };
+    const uint8_t pixel[3] = { 0 };
+    CHECK_OK(nino_png_encode(&edited, pixel, 1, 1, 3, 8, texts, 2, &err), err);
+    char *at = memmem(edited.data, edited.len, "64, 8, 1", 8);
+    CHECK(at);
+    *at = '3';
+    nino_buf head = { 0 };
+    nino_buf_adds(&head, "{\"__metadata__\": {\"prompt\": ");
+    nino_buf_add_json_string(&head, prompt, strlen(prompt));
+    nino_buf_adds(&head, ", \"workflow\": ");
+    static const char same[] = BESIDE("1", "\xc3\xa4\xf0\x9f\x98\x80");
+    nino_buf_add_json_string(&head, same, strlen(same));
+    nino_buf_adds(&head, "}}");
+    const uint64_t n = head.len;
+    nino_buf_add(&tensors, &n, 8);
+    nino_buf_add(&tensors, head.data, head.len);
+    CHECK(!head.failed && !tensors.failed);
+    nino_buf_release(&head);
+}
 
 static void test_images(int may_fail)
 {
@@ -187,6 +278,12 @@ int main(void)
     CHECK(oom_each(test_set) > 10);
     CHECK(oom_each(test_attached) > 10);
     CHECK(oom_each(test_images) > 4);
+    make_texts();
+    CHECK(oom_each(test_texts) > 10);
+    CHECK(oom_each(test_axis) > 4);
+    CHECK(oom_each(test_literals) > 4);
+    nino_buf_release(&edited);
+    nino_buf_release(&tensors);
     nino_buf_release(&exif);
     nino_buf_release(&pictures[0]);
     nino_buf_release(&pictures[1]);

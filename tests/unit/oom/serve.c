@@ -8,6 +8,7 @@ static nino_serve *s;
 static const struct request {
     const char *line, *type, *body;
     int status, other; // other: what some of its steps say where they have no memory; 0: 500 alone
+    const char *says;  // what is in the answer whenever it has that status, or NULL
 } * now;
 static char form[1 << 14];
 static size_t form_bytes;
@@ -39,6 +40,8 @@ static void scenario(int may_fail)
         fprintf(stderr, "%s: %d: %.*s\n", now->line, status, (int) a->bytes,
                 (const char *) a->body);
     CHECK(fits);
+    CHECK(!a || !now->says || status != now->status ||
+          (a->body && memmem(a->body, a->bytes, now->says, strlen(now->says))));
     nino_serve_drop(&c);
     // what a user keeps is not written anew because it could not be read
     oom_pause();
@@ -87,27 +90,34 @@ static void prepare(void)
     "\"2\":{\"class_type\":\"SaveImage\",\"inputs\":{\"images\":[\"1\",0],\"filename_prefix\":5}}" \
     "}}"
 
+// one output is sound, another is not
+#define PART                                                                                       \
+    "{\"prompt\":{\"1\":{\"class_type\":\"EmptyImage\",\"inputs\":{\"width\":8,\"height\":8,"      \
+    "\"batch_size\":1,\"color\":0}},\"2\":{\"class_type\":\"SaveImage\",\"inputs\":{\"images\":["  \
+    "\"1\",0],\"filename_prefix\":\"x\"}},\"4\":{\"class_type\":\"SaveImage\",\"inputs\":{}}}}"
+
 int main(void)
 {
     static const struct request requests[] = {
-        { "POST /upload/mask", FORM, form, 200, 400 },
-        { "POST /upload/image", FORM, form, 200, 400 },
-        { "GET /view?filename=a.png&type=input", NULL, NULL, 200, 404 },
-        { "GET /view?filename=a.png&type=input&preview=webp;50", NULL, NULL, 200, 404 },
-        { "GET /view?filename=a.png&type=input&channel=rgb", NULL, NULL, 200, 404 },
-        { "POST /userdata/d%2Fa.json?full_info=true", NULL, "{}", 200, 0 },
-        { "GET /userdata?dir=d&split=true&recurse=true", NULL, NULL, 200, 0 },
-        { "GET /v2/userdata?path=d", NULL, NULL, 200, 0 },
-        { "POST /settings", NULL, "{\"a.b\":[1,{\"c\":null}],\"d\":2}", 200, 400 },
-        { "POST /settings/e", NULL, "[true]", 200, 400 },
-        { "GET /settings", NULL, NULL, 200, 0 },
-        { "POST /prompt", NULL, BAD, 400, 0 },
-        { "POST /prompt", NULL, PROMPT, 503, 400 }, // there is no worker
-        { "POST /queue", NULL, "{\"delete\":[\"a\"],\"clear\":true}", 200, 400 },
-        { "GET /history/a?max_items=2", NULL, NULL, 200, 400 },
-        { "GET /jobs?status=pending,failed", NULL, NULL, 200, 400 },
-        { "GET /models", NULL, NULL, 200, 0 },
-        { "GET /object_info/KSampler", NULL, NULL, 200, 404 },
+        { "POST /upload/mask", FORM, form, 200, 400, NULL },
+        { "POST /upload/image", FORM, form, 200, 400, NULL },
+        { "GET /view?filename=a.png&type=input", NULL, NULL, 200, 404, NULL },
+        { "GET /view?filename=a.png&type=input&preview=webp;50", NULL, NULL, 200, 404, NULL },
+        { "GET /view?filename=a.png&type=input&channel=rgb", NULL, NULL, 200, 404, NULL },
+        { "POST /userdata/d%2Fa.json?full_info=true", NULL, "{}", 200, 0, NULL },
+        { "GET /userdata?dir=d&split=true&recurse=true", NULL, NULL, 200, 0, NULL },
+        { "GET /v2/userdata?path=d", NULL, NULL, 200, 0, "a.json" },
+        { "POST /settings", NULL, "{\"a.b\":[1,{\"c\":null}],\"d\":2}", 200, 400, NULL },
+        { "POST /settings/e", NULL, "[true]", 200, 400, NULL },
+        { "GET /settings", NULL, NULL, 200, 0, "kept" },
+        { "POST /prompt", NULL, BAD, 400, 0, NULL },
+        { "POST /prompt", NULL, PROMPT, 503, 400, NULL }, // there is no worker
+        { "POST /prompt", NULL, PART, 503, 400, NULL },
+        { "POST /queue", NULL, "{\"delete\":[\"a\"],\"clear\":true}", 200, 400, NULL },
+        { "GET /history/a?max_items=2", NULL, NULL, 200, 400, NULL },
+        { "GET /jobs?status=pending,failed", NULL, NULL, 200, 400, NULL },
+        { "GET /models", NULL, NULL, 200, 0, NULL },
+        { "GET /object_info/KSampler", NULL, NULL, 200, 404, NULL },
     };
     s = served_create(NULL, NULL);
     prepare();

@@ -162,11 +162,14 @@ static void as_it_was_left(void)
 
 static void rebuilt(void)
 {
-    static const char *const others[] = {
-        "job-.json",         "job-0.json", "job-99999999999999999.json",
-        "job-5.jsox",        "joy-5.json", "job-18446744073709551616.json",
-        "job-1.json.damaged"
-    };
+    static const char *const others[] = { "job-.json",
+                                          "job-0.json",
+                                          "job-99999999999999999.json",
+                                          "job-5.jsox",
+                                          "joy-5.json",
+                                          "job-18446744073709551616.json",
+                                          "job-1.json.damaged",
+                                          "job-0000000000000000000000000000001.json" };
     clear();
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
         put(others[i], "kept");
@@ -255,7 +258,17 @@ static void unreadable(void)
         nino_store_close(&s);
         CHECK(!access(at("q/queue.json"), F_OK) && !access(at("q/job-1.json"), F_OK));
     }
+    // what a job that has ended was made of is not needed
+    CHECK(!is_root || !seteuid(0));
+    put_queue(JOB(1, "done"));
+    CHECK(!is_root || (!chown(at("q/queue.json"), 65534, 65534) && !seteuid(65534)));
+    CHECK_OK(load(), err);
+    CHECK_STR(order(), "1d");
+    CHECK(!jobs.finished->workflow_bytes);
     CHECK(!unlink(at("q/queue.json"))); // nor is the queue made anew without it
+    nino_store *other = nino_store_open(at("q"), &err);
+    CHECK(nino_store_load(other, &jobs, &stored, NULL) == NINO_ERR_IO);
+    nino_store_close(&other);
     CHECK(load() == NINO_ERR_IO && strstr(err.where, "job-1.json"));
     CHECK(!access(at("q/job-1.json"), F_OK));
     CHECK(!is_root || (!seteuid(0) && !chown(at("q"), 0, 0)));
@@ -275,10 +288,26 @@ static void unreadable(void)
     nino_store_close(&s);
 }
 
+// A job keeps what it is given; what it is not given it does not have.
+static void one_job(void)
+{
+    static const nino_job_options none = { NINO_JOB_OPTIONS_INIT };
+    static const nino_job_text texts[] = { { .text = "said" } };
+    const nino_queue_job q = { .id = 1, .options = &none, .texts = texts, .n_texts = 1 };
+    nino_wjob *j = nino_wjob_create(&q, "{}", 2);
+    CHECK(j && j->q.n_texts == 1 && !j->q.texts[0].node && !j->q.texts[0].title);
+    CHECK_STR(j->q.name, "");
+    CHECK_STR(j->q.texts[0].text, "said");
+    CHECK_STR(j->workflow, "{}");
+    nino_wjob_destroy(&j);
+    nino_wjob_destroy(&j);
+}
+
 int main(void)
 {
     char command[100];
     CHECK(mkdtemp(top));
+    one_job();
     owners();
     without_a_place();
     as_it_was_left();

@@ -201,6 +201,14 @@ static void test_folder(void)
     r = open_at(8, false); // more than 4 GiB, though with holes: the older one goes
     CHECK(size_of(7) < 0 && size_of(6) > 0);
     nino_resume_close(&r, true);
+    // a folder of such a name, older than all, does not keep the files from going
+    keep(7, 1);
+    CHECK(!mkdir(path_of(9), 0700) && !utimensat(0, path_of(9), sooner, 0));
+    CHECK(!truncate(path_of(7), (off_t) 5 << 30));
+    r = open_at(8, false);
+    CHECK(size_of(7) < 0 || size_of(6) < 0);
+    nino_resume_close(&r, true);
+    CHECK(!rmdir(path_of(9)));
     nino_resume_clear(dir.path);
     CHECK(size_of(6) < 0 && !access(other, F_OK) && !unlink(other));
     nino_resume_clear(NULL);

@@ -102,6 +102,13 @@ static void uploads(void)
     snprintf(name, sizeof(name), "name=\"image\"; filename=\"%.300s\"", longest);
     field(name, "one", 3); // a name that does not fit is none
     send("/upload/image", 400, bad);
+    // a file's name that looks like a parameter, before that one and behind a quote that is none
+    field("filename=\"a; name=b\"; name=\"image\"", "one", 3);
+    send("/upload/image", 200, "\"name\":\"a; name=b\"");
+    field("filename=\"c\\\"; name=d\"; name=\"image\"", "one", 3);
+    send("/upload/image", 200, "\"name\":\"c\\\"; name=d\"");
+    field("filename=\"e\\x\"; name=\"image\"", "one", 3);
+    send("/upload/image", 400, "cannot be stored"); // a mark before what needs none is kept
     field("name=image; filename=plain.txt", "one", 3);
     send("/upload/image", 200, "\"name\":\"plain.txt\"");
     field(IMAGE("no-dot"), "one", 3);
@@ -193,11 +200,26 @@ static void views(void)
     view("clear.png&channel=rgb", 4, 2, 3);
     view("opaque.png&channel=rgba", 4, 2, 3);
     view("clear.png&preview=webp", 4, 2, 4);
+    // what cannot be decoded is given as it is
+    nino_buf half = { 0 };
+    picture(&half, 40, 20, 3, NULL, 0);
+    served_put("in", "half.png", half.data, half.len / 2);
+    CHECK(served_ask(s, "GET /view?type=input&filename=half.png&preview=webp", NULL, NULL, 0,
+                     &answer) == 200);
+    CHECK(answer.len == half.len / 2 && !memcmp(answer.data, half.data, answer.len));
+    nino_buf_release(&half);
+    served_put("in", "empty.png", "", 0);
+    CHECK(served_ask(s, "GET /view?type=input&filename=empty.png&preview=webp", NULL, NULL, 0,
+                     &answer) == 200 &&
+          !answer.len);
     view("tall.png&preview=webp;70", 1, 700, 3);
     view("large.png&preview=jpeg;80", 150, 260, 3);
     CHECK(served_ask(s, "GET /view?type=input&filename=q%22x.txt", NULL, NULL, 0, &answer) == 404);
     served_put("in", "q\"x.txt", "1", 1);
     CHECK(served_ask(s, "GET /view?type=input&filename=q%22x.txt", NULL, NULL, 0, &answer) == 200);
+    static char far[2200];
+    snprintf(far, sizeof(far), "GET /view?type=input&filename=%0250d&subfolder=%0900d", 1, 1);
+    CHECK(served_ask(s, far, NULL, NULL, 0, &answer) >= 400); // no path is so long
     char name[230], line[300];
     memset(name, 'n', sizeof(name) - 1);
     name[sizeof(name) - 1] = 0;
@@ -206,12 +228,42 @@ static void views(void)
     CHECK(served_ask(s, line, NULL, NULL, 0, &answer) == 200 && !strcmp(answer.data, "3"));
 }
 
+// ---- what a user keeps ---------------------------------------------------------------------------
+
+static void user_files(void)
+{
+    static const struct {
+        const char *line;
+        int status;
+        const char *says;
+    } rows[] = {
+        { "GET /userdata?dir=subgraphs", 200, "[]" }, // there is none yet
+        { "GET /userdata?dir=other", 404, "there is no such folder" },
+        { "POST /userdata/a%2Fb.json", 200, "b.json" },
+        { "GET /userdata?dir=a&split=true", 200, "[[\"b.json\",\"b.json\"]]" },
+        { "GET /userdata?dir=a&split=true&full_info=true", 200,
+          "[{\"path\":\"b.json\",\"size\":2," },
+        { "GET /userdata/user.css", 200, "" }, // the page's own, where the user has none
+        { "POST /userdata/user.css", 200, "user.css" },
+        { "GET /userdata/user.css", 200, "{}" },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const bool writes = *rows[i].line == 'P';
+        const int status =
+            served_ask(s, rows[i].line, NULL, writes ? "{}" : NULL, writes ? 2 : 0, &answer);
+        if (status != rows[i].status || !strstr(answer.data, rows[i].says))
+            fprintf(stderr, "%s: %d %s\n", rows[i].line, status, answer.data);
+        CHECK(status == rows[i].status && strstr(answer.data, rows[i].says));
+    }
+}
+
 int main(void)
 {
     s = served_create(NULL, NULL);
     uploads();
     masks();
     views();
+    user_files();
     nino_buf_release(&form);
     nino_buf_release(&answer);
     served_destroy(&s);

@@ -88,6 +88,19 @@ static void test_any(void)
     CHECK(admit(s, GET(.origin = "https://z", .authorization = "Bearer secret")) == 0);
     CHECK(ask(s, GET(.authorization = "Bearer secret")) == 200 && !strstr(headers, "Set-Cookie"));
     CHECK(ask(s, GET(.cookie = "ninodes_token=secret")) == 200 && !strstr(headers, "Set-Cookie"));
+    CHECK(admit(s, GET(.cookie = "ninodes_token=")) == 401); // none, and other cookies
+    CHECK(admit(s, GET(.cookie = "another_token=secret; x")) == 401);
+    CHECK(ask(s, REQUEST(.method = "GET", .target = "/queue?token=secret")) == 200);
+    CHECK(strstr(headers, "Set-Cookie: ninodes_token=secret; Path=/; HttpOnly"));
+    nino_serve_destroy(&s);
+    // a name of this computer that was told, as a host and as a page's
+    s = open_for(NULL, hosts, NULL);
+    nino_http_request named = GET(.origin = "https://X.example");
+    CHECK(admit(s, named) == 0);
+    named.host = "x.example:80";
+    CHECK(admit(s, named) == 0);
+    named.host = "y.example";
+    CHECK(admit(s, named) == 403);
     nino_serve_destroy(&s);
     s = open_for(NULL, hosts, "");
     CHECK(admit(s, GET(.cookie = "ninodes_token=x")) == 401);
@@ -128,6 +141,10 @@ static void test_requests(void)
     CHECK(!nino_serve_ask(s, &r, NULL));
     r = REQUEST(.method = "GET");
     CHECK(!nino_serve_ask(s, &r, NULL));
+    r = GET();
+    r.size = 0; // of no version of the program
+    CHECK(admit(s, r) == 400 && !nino_serve_ask(s, &r, NULL));
+    CHECK(admit(s, REQUEST(.method = "GET", .target = "queue")) == 400);
     CHECK(ask(s, REQUEST(.method = "HEAD", .target = "/queue")) == 200);
     CHECK(ask(s, REQUEST(.method = "PATCH", .target = "/queue")) == 405);
     CHECK(ask(s, REQUEST(.method = "POST", .target = "/nowhere")) == 404);

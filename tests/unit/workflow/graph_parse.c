@@ -99,6 +99,13 @@ static void refusals(void)
     CHECK_STR(
         refused_text("{\"1\": {\"class_type\": \"Note\"}, \"1\": {\"class_type\": \"Note\"}}"),
         "dup");
+    CHECK_STR(refused_text("{\"a\\u0000\": {\"class_type\": \"Note\"}}"), "schema");
+    CHECK_STR(refused_text("{\"_a\": {\"class_type\": 5}}"), "schema"); // a node all the same
+    CHECK_STR(refused_text("{\"prompt\": {\"class_type\": \"Note\"}}"), "ok"); // an id
+    CHECK_STR(refused_text("{\"prompt\": 5, \"workflow\": {\"nodes\": []}}"), "ok");
+    CHECK_STR(refused_text("{\"prompt\": 5, \"workflow\": {}}"), "schema");
+    CHECK_STR(refused_text("{\"prompt\": {}, \"workflow\": \"text\"}"), "ok");
+    CHECK_STR(refused_text("{\"workflow\": {\"nodes\": [5]}}"), "schema");
     CHECK_STR(refused_text("{\"nodes\": [], \"links\": [], \"version\": 0.4}"), "ok");
     CHECK_STR(refused_text("{\"_made_by\": {\"x\": 1}, \"1\": {\"class_type\": \"Note\"}}"), "ok");
     CHECK_STR(refused_text("{\"made_by\": {\"x\": 1}}"), "schema");

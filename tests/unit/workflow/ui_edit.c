@@ -23,6 +23,23 @@ static nino_graph *load(const char *json)
     values "},{'id':2,'type':'PrimitiveInt'" outputs ",'widgets_values':[3]}"
 #define LINK "[5,2,0,1,0,'INT']"
 
+// a value that an instance keeps for a node inside, and for an input whose name there is another
+#define KEEPS(values)                                                                              \
+    "{'nodes':[{'id':9,'type':'S','properties':{'proxyWidgets':[['-1','method'],['4','scale_by']"  \
+    "]}," values "}],'links':[],'definitions':{'subgraphs':[{'id':'S','inputs':[{'name':'method'," \
+    "'linkIds':[1]}],'nodes':[{'id':4,'type':'LatentUpscaleBy','inputs':[{'name':"                 \
+    "'upscale_method','link':1,'widget':{'name':'upscale_method'}}],'widgets_values':['area',"     \
+    "1.5]}],'links':[{'id':1,'origin_id':-10,'origin_slot':0,'target_id':4,'target_slot':0}]}]}}"
+#define BOTH(method, by)                                                                           \
+    KEEPS("'widgets_values':[" method "," by "],'widgets_values_named':{'scale_by':" by            \
+          ",'upscale_method':1,'method':" method "}")
+// what a number node that is no node gives, with names beside it
+#define PRIMITIVE(v)                                                                               \
+    "{'nodes':[{'id':1,'type':'EmptyLatentImage','inputs':[{'name':'width','type':'INT','link':5}" \
+    "],'widgets_values':[8,8,1]},{'id':2,'type':'PrimitiveNode','widgets_values':[" v              \
+    ",'fixed'],'widgets_values_named':{'value':" v ",'control_after_generate':'fixed'}}],"         \
+    "'links':[" LINK "]}"
+
 // The file, what is set, and the file then; or NULL and what the refusal says.
 static const char *const rows[][4] = {
     // what follows a seed is kept where it is one of its controls, and else written
@@ -32,6 +49,10 @@ static const char *const rows[][4] = {
     { ONE("KSampler", ""), "1.seed=7", ONE("KSampler", ",'widgets_values':[7, 'fixed']") },
     { ONE("LoadImage", ""), "1.image=b.png",
       ONE("LoadImage", ",'widgets_values':['b.png', 'image']") },
+    { SAMPLER("[5,'other']"), "1.cfg=2", SAMPLER("[5, 'fixed', 'other', 2]"), NULL },
+    { ONE("EmptyLatentImage", ",'inputs':[{'name':'gone','widget':{'name':'gone'}},{'name':'width',"
+                              "'widget':{'name':'width'}}],'widgets_values':[5,64]"),
+      "1.height=72", NULL, "the file holds another version of EmptyLatentImage" },
     // the names say what the list says
     { LATENT(",'widgets_values':[64,32,1],'widgets_values_named':{'width':64,'height':32}"),
       "1.width=72",
@@ -40,6 +61,14 @@ static const char *const rows[][4] = {
       LATENT(",'widgets_values':[72],'widgets_values_named':{'height':72}") },
     { LATENT(",'widgets_values_named':{'width':64}"), "1.width=72",
       LATENT(",'widgets_values_named':{'width':72}") },
+    { BOTH("'bilinear'", "2"), "9:4.scale_by=3", BOTH("'bilinear'", "3") },
+    { BOTH("'bilinear'", "2"), "9:4.upscale_method=bicubic", BOTH("'bicubic'", "2") },
+    { KEEPS("'widgets_values':{'scale_by':2},'widgets_values_named':{'scale_by':2}"),
+      "9:4.scale_by=3",
+      KEEPS("'widgets_values':{'scale_by':3},'widgets_values_named':{'scale_by':3}") },
+    { KEEPS("'widgets_values_named':{'scale_by':2}"), "9:4.scale_by=3",
+      KEEPS("'widgets_values_named':{'scale_by':3}") },
+    { PRIMITIVE("3"), "1.width=72", PRIMITIVE("72") },
     // a link that is cut is taken from whatever its origin lists
     { FED("5", FROM("[8,8,1]", ",'outputs':[{'links':[null,'x',5,6]}]"), LINK), "1.width=72",
       FED("null", FROM("[72,8,1]", ",'outputs':[{'links':[null,'x',6]}]"), "") },
@@ -48,9 +77,30 @@ static const char *const rows[][4] = {
     { FED("5", FROM("[8,8,1]", ",'outputs':[{'links':{'a':5}}]"), LINK), "1.width=72",
       FED("null", FROM("[72,8,1]", ",'outputs':[{'links':{'a':5}}]"), "") },
     { FED("5", FROM("[8,8,1]", ""), LINK), "1.width=72", FED("null", FROM("[72,8,1]", ""), "") },
+    // what is given to every open input cannot be cut
+    { "{'nodes':[{'id':4,'type':'Seed Everywhere','widgets_values':[5,'fixed']},{'id':5,'type':"
+      "'KSampler','inputs':[{'name':'seed','type':'INT','link':null,'widget':{'name':'seed'}}],"
+      "'widgets_values':[1,'fixed',20,8,'euler','simple',1]}],'links':[]}",
+      "5.seed=7", NULL, "node 4 gives it to all open inputs of its kind" },
     // a choice brings other values along: those that are there would be taken for them
     { ONE("ResizeImageMaskNode", ",'widgets_values':['scale dimensions',8,8,'center','area']"),
       "1.resize_type=scale by multiplier", NULL, "other values depend on the choice" },
+    { ONE("ResizeImageMaskNode", ",'widgets_values':['scale dimensions',8,8,'center','area']"),
+      "1.resize_type.height=9",
+      ONE("ResizeImageMaskNode", ",'widgets_values':['scale dimensions',8,9,'center','area']"),
+      NULL },
+    // names of nodes with points in them
+    { ONE("EmptyLatentImage", ",'title':'a.b','widgets_values':[8,8,1]"), "a.b.width=72",
+      ONE("EmptyLatentImage", ",'title':'a.b','widgets_values':[72,8,1]"), NULL },
+    { ONE("EmptyLatentImage", ",'title':'a.b','widgets_values':[8,8,1]"), "a.c.width=72", NULL,
+      "no node has this id" },
+    { "{'nodes':[{'id':1,'type':'EmptyLatentImage'},{'id':2,'type':'EmptyLatentImage'}],'links':[]"
+      "}",
+      "EmptyLatentImage.x.y=72", NULL, "several nodes have this name" },
+    { "{'nodes':[{'id':1,'type':'X','title':'A.b'},{'id':2,'type':'X','title':'A.b'},{'id':3,'type'"
+      ":"
+      "'X','title':'A'}],'links':[]}",
+      "A.b.width=72", NULL, "several nodes have this name" },
     { ONE("ResizeImageMaskNode", ",'widgets_values':['scale dimensions',8,8,'center','area']"),
       "1.resize_type=scale dimensions",
       ONE("ResizeImageMaskNode", ",'widgets_values':['scale dimensions',8,8,'center','area']"),
@@ -108,9 +158,17 @@ static const struct {
     { USE(""), 0, "scale_by", "2", false, USE(",'widgets_values':[null, 2]"), NULL },
     { USE(",'widgets_values':null"), 0, "method", "'area'", false,
       USE(",'widgets_values':['area']"), NULL },
+    { USE(",'widgets_values':[null,null]"), 0, "scale_by", "2", false,
+      USE(",'widgets_values':[null,2]"), NULL },
+    { USE(",'widgets_values':5"), 0, "scale_by", "2", false, NULL, "not an array" },
+    { SAMPLER("[5,'other']"), 0, "seed", "'fixed'", true, NULL, "has no place for it" },
+    { ONE("ResizeImageMaskNode", ""), 0, "resize_type", "'scale by multiplier'", false, NULL,
+      "other values depend on the choice" },
     { USE(",'widgets_values':{}"), 0, "scale_by", "2", false,
       USE(",'widgets_values':{'scale_by': 2}"), NULL },
     { USE(""), 0, "nothing", "2", false, NULL, "no such widget" },
+    { LATENT(",'widgets_values':[64,32,1],'widgets_values_named':{'nothing':1}"), 0, "nothing", "2",
+      false, NULL, "no such widget" }, // nor is the name changed
 };
 
 static void change_one(size_t i)

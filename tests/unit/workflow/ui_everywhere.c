@@ -75,6 +75,26 @@ static void by_title(void)
     expect(g, "4", "vae", "['1', 0]");
     expect(g, "5", "vae", "['6', 0]");
     nino_graph_destroy(&g);
+    // the one with the higher priority comes first
+    g = load(FLOW(
+        VAE ", " SECOND ", " NODE(
+            "3", "Anything Everywhere", IN("anything", "VAE", "1"), "",
+            ", 'properties': {'ue_properties': {'priority': 50}}") ", " NODE("7",
+                                                                             "Anything Everywhere",
+                                                                             IN("anything", "VAE",
+                                                                                "3"),
+                                                                             "",
+                                                                             "") ", " DECODE("4",
+                                                                                             ""),
+        "[1, 1, 0, 3, 0, 'VAE'], [3, 6, 0, 7, 0, 'VAE']"));
+    expect(g, "4", "vae", "['1', 0]");
+    nino_graph_destroy(&g);
+    // a link that comes from nowhere gives nothing
+    g = load(FLOW(
+        NODE("3", "Anything Everywhere", IN("anything", "VAE", "1"), "", "") ", " DECODE("4", ""),
+        "[1, 99, 0, 3, 0]"));
+    expect(g, "4", "vae", "-");
+    nino_graph_destroy(&g);
     // two of the same priority: neither
     g = load(FLOW(VAE ", " SECOND ", " NODE("3", "Anything Everywhere", IN("anything", "VAE", "1"),
                                             "", "") ", " NODE("7", "Anything Everywhere",
@@ -82,6 +102,23 @@ static void by_title(void)
                                                               "") ", " DECODE("4", ""),
                   "[1, 1, 0, 3, 0, 'VAE'], [3, 6, 0, 7, 0, 'VAE']"));
     expect(g, "4", "vae", "-");
+    nino_graph_destroy(&g);
+}
+
+// What gives has inputs of the type, too; what has no outputs gives none beside others that do.
+static void own_inputs(void)
+{
+    nino_graph *g = load(FLOW(
+        NODE("1", "ImageInvert", IN("image", "IMAGE", "null"), OUT("IMAGE", "null"),
+             ", 'properties': {'ue_convert': true}") ", " NODE("2", "ImageInvert",
+                                                               IN("image", "IMAGE", "null"),
+                                                               OUT("IMAGE", "null"),
+                                                               "") ", {'id': 3, 'type': "
+                                                                   "'SaveImage', 'properties': "
+                                                                   "{'ue_convert': true}}",
+        ""));
+    expect(g, "1", "image", "-");
+    expect(g, "2", "image", "['1', 0]");
     nino_graph_destroy(&g);
 }
 
@@ -102,6 +139,20 @@ static void prompts(void)
     expect(g, "4", "positive", "['1', 0]");
     expect(g, "4", "negative", "['2', 0]");
     nino_graph_destroy(&g);
+    g = load(FLOW(
+        TEXT("1", "1") ", " NODE(
+            "3", "Prompts Everywhere", IN("positive", "CONDITIONING", "1"), "",
+            ", 'properties': {'input_regex': 'negative'}") ", " NODE("4", "KSampler",
+                                                                     IN("positive", "CONDITIONING",
+                                                                        "null") ", " IN("negative",
+                                                                                        "CONDITIONI"
+                                                                                        "NG",
+                                                                                        "null"),
+                                                                     "", ""),
+        "[1, 1, 0, 3, 0, 'CONDITIONING']"));
+    expect(g, "4", "positive", "-");
+    expect(g, "4", "negative", "['1', 0]");
+    nino_graph_destroy(&g);
 }
 
 // A seed goes to widgets that were made sockets, in files of before; in today's files, which list
@@ -119,6 +170,14 @@ static void seeds(void)
     nino_graph *g = load(FLOW(SEED ", " SAMPLER(""), ""));
     expect(g, "2", "noise_seed", "['1', 0]");
     expect(g, "1", "seed", "77");
+    nino_graph_destroy(&g);
+    g = load(FLOW(SEED ", " SAMPLER(", 'properties': {'widget_ue_connectable': {}}"), ""));
+    expect(g, "2", "noise_seed", "-"); // none is marked, as of today
+    nino_graph_destroy(&g);
+    g = load(FLOW("{'id': 1, 'type': 'Seed Everywhere', 'inputs': [], 'outputs': [" OUT(
+                      "INT", "[]") "], 'properties': {'input_regex': '^seed'}}, " SAMPLER(""),
+                  ""));
+    expect(g, "2", "noise_seed", "-");
     nino_graph_destroy(&g);
     g = load("{'nodes': [" SEED
              ", " SAMPLER("") "], 'links': [], 'extra': {'frontendVersion': '1.30'}}");
@@ -244,6 +303,15 @@ static void parts(void)
           .groups = BOX("'x'", "[0, 0, 100, 100]") },
         { false, .from = UE("'group_regex': 'x'"), .to = "'pos': 7",
           .groups = BOX("'x'", "[0, 0, 100, 100]") },
+        { true, .kind = "Anything Everywhere?" }, // no values, no patterns
+        { false, .from = UE("'group_regex': 'x'"), .to = "'title': 'T'", .groups = all },
+        { false, .from = UE("'group_restricted': 1") },
+        { true, .from = UE("'group_restricted': 2") },
+        { true, .from = UE("'group_restricted': 1"), .groups = all },
+        { false, .from = UE("'group_restricted': 1"), .groups = far },
+        { false, .from = UE("'group_restricted': 1"), .groups = BOX("'x'", "[0, 0, 15, 50]") },
+        // a broadcaster that says it is one
+        { true, .from = UE("'ue_convert': true") },
         // colours: the same, another
         { true, .from = UE("'color_restricted': 1") },
         { false, .from = UE("'color_restricted': 1"), .to = "'color': '#222'" },
@@ -256,6 +324,8 @@ static void parts(void)
         { false, .from = UE("'apply_to_unrepeated': 1, 'repeated_type_rule': 3") },
         { true, .from = UE("'apply_to_unrepeated': 1, 'repeated_type_rule': 3"),
           .to = "'title': 'anything'" },
+        { false, .from = UE("'apply_to_unrepeated': 1, 'repeated_type_rule': 3"),
+          .to = "'title': 'something'" },
         { false, .from = UE("'apply_to_unrepeated': 1, 'repeated_type_rule': 4") },
         { true, .from = UE("'priority': 5, 'color_restricted': false") },
         { true, .from = UE("'priority': 'high', 'color_restricted': 'no'") },
@@ -300,6 +370,9 @@ static void types(void)
     } o[] = { { GIVEN("", "COMBO", SIXTH), "-" },
               { GIVEN("'string_to_combo': true", "COMBO", SIXTH), "['1', 0]" },
               { GIVEN("'string_to_combo': true", "INT", SIXTH), "-" },
+              { GIVEN("", "*", SIXTH), "-" },
+              { GIVEN("'string_to_combo': true", "COMBO", "[1, 1, 0, 3, 0, 'INT']"), "-" },
+              { GIVEN("'string_to_combo': true", "COMBO", "[1, 1, 0, 3, 0]"), "['1', 0]" },
               { GIVEN("'send_to_any': true", "*", SIXTH), "['1', 0]" },
               { GIVEN("'string_to_combo': true", "COMBO",
                       "{'id': 1, 'origin_id': 1, 'origin_slot': 0, 'target_id': 3, 'target_slot': "
@@ -383,6 +456,7 @@ int main(void)
 {
     by_type();
     by_title();
+    own_inputs();
     prompts();
     seeds();
     groups();
