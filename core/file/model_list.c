@@ -3,6 +3,7 @@
 #include "core/file/model_paths.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -92,16 +93,18 @@ static void model_list_read_folder(walk *w, const char *sub)
     nino_buf path = { 0 }, name = { 0 };
     nino_buf_addf(&path, "%s%s%s", dir, *sub ? "/" : "", sub);
     DIR *d = path.failed ? NULL : opendir(path.data);
-    for (struct dirent *e; d && (e = readdir(d));) {
+    bool failed = path.failed || (!d && errno == ENOMEM);
+    for (struct dirent *e; d && !failed && (e = readdir(d));) {
         struct stat sb;
         if (e->d_name[0] == '.')
             continue;
         nino_buf_clear(&path);
         nino_buf_clear(&name);
         nino_buf_addf(&name, "%s%s%s", sub, *sub ? "/" : "", e->d_name);
-        const char *below = name.data; // NULL: no memory
-        nino_buf_addf(&path, "%s/%s", dir, below ? below : "");
-        if (!below || name.failed || path.failed || stat(path.data, &sb))
+        const char *below = name.failed ? "" : name.data;
+        nino_buf_addf(&path, "%s/%s", dir, below);
+        failed = name.failed || path.failed;
+        if (failed || stat(path.data, &sb))
             continue;
         if (S_ISREG(sb.st_mode) && has_ext(e->d_name, w->ext))
             model_list_add(&w->files, below);
@@ -110,6 +113,7 @@ static void model_list_read_folder(walk *w, const char *sub)
     }
     if (d)
         closedir(d);
+    w->files.failed |= failed;
     nino_buf_release(&path);
     nino_buf_release(&name);
 }

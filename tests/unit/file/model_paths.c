@@ -180,7 +180,7 @@ static void extremes(void)
         test_skip_part("a home that the system knows");
         return;
     }
-    char want[600], home[300], yaml[400];
+    char want[800], home[300], yaml[400];
     snprintf(home, sizeof(home), "%s", strcmp(me->pw_dir, "/") ? me->pw_dir : "");
     snprintf(yaml, sizeof(yaml),
              "a:\n  base_path: ~/b\n  vae: x\nb:\n  base_path: ~%s/c\n  vae: y\n", me->pw_name);

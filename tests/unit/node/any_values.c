@@ -101,6 +101,7 @@ int main(void)
                 wrong += !check_case(nino_node_defs[i], &n_ok);
             }
         n_classes += n > before;
+        flow_forget_outputs();
     }
     printf("  %d runs of %d classes, %d of them without an error\n", n, n_classes, n_ok);
     CHECK(only || (n_classes > 300 && n_ok > n / 4));

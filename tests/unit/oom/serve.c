@@ -105,7 +105,7 @@ int main(void)
         { "GET /view?filename=a.png&type=input&preview=webp;50", NULL, NULL, 200, 404, NULL },
         { "GET /view?filename=a.png&type=input&channel=rgb", NULL, NULL, 200, 404, NULL },
         { "POST /userdata/d%2Fa.json?full_info=true", NULL, "{}", 200, 0, NULL },
-        { "GET /userdata?dir=d&split=true&recurse=true", NULL, NULL, 200, 0, NULL },
+        { "GET /userdata?dir=d&split=true&recurse=true", NULL, NULL, 200, 0, "a.json" },
         { "GET /v2/userdata?path=d", NULL, NULL, 200, 0, "a.json" },
         { "POST /settings", NULL, "{\"a.b\":[1,{\"c\":null}],\"d\":2}", 200, 400, NULL },
         { "POST /settings/e", NULL, "[true]", 200, 400, NULL },

@@ -179,6 +179,7 @@ int main(void)
             continue;
         for (int k = 0; k < times; k++)
             wrong += !check_case(nino_node_defs[i], &n, &n_ok);
+        flow_forget_outputs();
     }
     printf("  %d changes, after %d of them the run did well\n", n, n_ok);
     CHECK(only || (n > 100 && n_ok > n / 3));
