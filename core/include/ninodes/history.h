@@ -28,7 +28,8 @@ NINO_API void nino_history_add(nino_history *h, const nino_event *ev, size_t n,
                                const char *(*name)(void *priv, uint32_t id), void *priv);
 // Adds the events of a trace. Errors: as nino_trace_read().
 NINO_API nino_status nino_history_load(nino_history *h, const char *path, nino_error *err);
-// Writes what is kept as a trace, in the form that nino_trace_create() takes from the name.
+// Writes what is kept as a trace, in the form that nino_trace_create() takes from the name; the file appears whole or
+// not at all, in the place of an older one.
 NINO_API nino_status nino_history_save(const nino_history *h, const char *path, nino_error *err);
 
 // Notes something about a moment, in place of what was noted there; text NULL or "" takes that
