@@ -157,6 +157,9 @@ NINO_API bool nino_history_memory(const nino_history *h, size_t i, nino_mem_poin
 NINO_API bool nino_history_memory_peak(const nino_history *h, uint64_t t0, uint64_t t1,
                                        nino_mem_point *out);
 
+// The most bytes that the plan of the last job uses, which was told at *since_ns (may be NULL). 0: no plan was told.
+NINO_API uint64_t nino_history_planned(const nino_history *h, uint64_t *since_ns);
+
 // A piece of an arena.
 typedef struct nino_pool_block {
     uint64_t offset, bytes;
