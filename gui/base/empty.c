@@ -4,7 +4,7 @@
 #include "base/i18n.h"
 #include "base/tokens.h"
 
-enum { PICTURE = 48, PICTURE_BESIDE = 32, WIDTH_CHARS = 20, MOST_CHARS = 44 };
+enum { PICTURE = 48, PICTURE_BESIDE = 32, WIDTH_CHARS = 20, MOST_CHARS = 44, MOST_BESIDE = 72 };
 
 const NinoEmpty nino_empty_no_workflow = {
     "document-open-symbolic",
@@ -107,7 +107,7 @@ GtkWidget *nino_empty_new(const NinoEmpty *what, GtkOrientation orientation)
     e->label = gtk_label_new("");
     gtk_label_set_wrap(GTK_LABEL(e->label), TRUE);
     gtk_label_set_wrap_mode(GTK_LABEL(e->label), PANGO_WRAP_WORD_CHAR);
-    gtk_label_set_max_width_chars(GTK_LABEL(e->label), MOST_CHARS);
+    gtk_label_set_max_width_chars(GTK_LABEL(e->label), is_beside ? MOST_BESIDE : MOST_CHARS);
     gtk_label_set_width_chars(GTK_LABEL(e->label), WIDTH_CHARS);
     gtk_label_set_justify(GTK_LABEL(e->label), is_beside ? GTK_JUSTIFY_LEFT : GTK_JUSTIFY_CENTER);
     gtk_label_set_xalign(GTK_LABEL(e->label), is_beside ? 0 : 0.5f);

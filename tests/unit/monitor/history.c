@@ -673,38 +673,6 @@ static void test_notes(void)
     nino_history_destroy(&again);
 }
 
-// What a job's plan uses at most: the last one's, kept in the file of each form, and not the next job's.
-static void test_planned(void)
-{
-    static const char *const forms[] = { ".ninotrace", ".json", ".json.gz" };
-    nino_history *h = nino_history_create(0);
-    uint64_t since = 7;
-    CHECK(nino_history_planned(h, &since) == 0 && since == 7);
-    add(h, (nino_event){ .kind = NINO_EV_JOB, .t_ns = 5000, .id = 1, .track = 1 });
-    add(h, memory(6000, NINO_MEM_PLANNED, 0, 0, 3 << 20, 0));
-    add(h, memory(7000, NINO_MEM_ALLOC, 1, 0, 8192, 32));
-    CHECK(nino_history_planned(h, &since) == 3 << 20 && since == 6000);
-    CHECK(nino_history_planned(h, NULL) == 3 << 20);
-    for (int i = 0; i < 3; i++) {
-        nino_error e;
-        char path[64] = "/tmp/nino-planned-XXXXXX";
-        strcat(path, forms[i]);
-        const int fd = mkstemps(path, (int) strlen(forms[i]));
-        nino_history *again = nino_history_create(0);
-        CHECK(fd >= 0 && !close(fd));
-        CHECK_OK(nino_history_save(h, path, &e), e);
-        CHECK_OK(nino_history_load(again, path, &e), e);
-        CHECK(nino_history_planned(again, &since) == 3 << 20);
-        CHECK(since - nino_history_begin(again) == 1000);
-        CHECK(!unlink(path));
-        nino_history_destroy(&again);
-    }
-    add(h, (nino_event){ .kind = NINO_EV_END, .t_ns = 8000, .id = 1, .track = 1 });
-    add(h, (nino_event){ .kind = NINO_EV_JOB, .t_ns = 9000, .id = 2, .track = 1 });
-    CHECK(nino_history_planned(h, NULL) == 0);
-    nino_history_destroy(&h);
-}
-
 int main(void)
 {
     char dir[] = "/tmp/ninodes-history-XXXXXX", path[64];
@@ -726,6 +694,5 @@ int main(void)
     unlink(path);
     rmdir(dir);
     test_notes();
-    test_planned();
     return 0;
 }
