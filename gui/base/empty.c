@@ -116,6 +116,8 @@ GtkWidget *nino_empty_new(const NinoEmpty *what, GtkOrientation orientation)
     gtk_widget_add_css_class(e->image, "dim-label");
     gtk_widget_add_css_class(e->label, "dim-label");
     gtk_widget_add_css_class(empty, "empty");
+    gtk_widget_set_valign(words, GTK_ALIGN_CENTER);
+    gtk_widget_set_hexpand(words, is_beside); // else as narrow as the height of the picture allows
     gtk_box_append(GTK_BOX(words), e->label);
     gtk_box_append(GTK_BOX(words), e->buttons);
     gtk_box_append(GTK_BOX(empty), e->image);
