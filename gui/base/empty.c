@@ -15,7 +15,7 @@ const NinoEmpty nino_empty_no_workflow = {
 const NinoEmpty nino_empty_no_run = {
     "x-office-presentation-symbolic",
     N_("Run a workflow, or open the trace of a run"),
-    { { N_("Run"), "win.run" }, { N_("Open trace…"), "win.open-trace" } },
+    { { N_("Start a run"), "win.run" }, { N_("Open trace…"), "win.open-trace" } },
 };
 
 typedef struct Empty {

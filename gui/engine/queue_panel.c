@@ -470,7 +470,7 @@ static void nino_queue_panel_init(NinoQueuePanel *p)
     gtk_box_append(GTK_BOX(p->box), toolbar(p));
     static const NinoEmpty empty = { "view-list-symbolic",
                                      N_("Nothing is queued\nRun (Ctrl+Enter) adds the workflow"),
-                                     { { N_("Run"), "win.run" },
+                                     { { N_("Start a run"), "win.run" },
                                        { N_("Workflows"), "win.drawer::workflows" } } };
     p->empty = nino_empty_new(&empty, GTK_ORIENTATION_VERTICAL);
     p->list = gtk_list_box_new();

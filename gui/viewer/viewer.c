@@ -322,7 +322,7 @@ static void nino_viewer_init(NinoViewer *v)
                              "changed", G_CALLBACK(strip_changed), v);
     static const NinoEmpty empty = { "insert-image-symbolic",
                                      N_("Results appear here"),
-                                     { { N_("Run"), "win.run" },
+                                     { { N_("Start a run"), "win.run" },
                                        { N_("Workflows"), "win.drawer::workflows" } } };
     v->empty = nino_empty_new(&empty, GTK_ORIENTATION_VERTICAL);
     gtk_widget_set_hexpand(v->empty, TRUE);

@@ -189,7 +189,7 @@ static GtkWidget *log_panel(NinoWindow *w)
     GtkWidget *overlay = gtk_overlay_new();
     static const NinoEmpty empty = { "utilities-terminal-symbolic",
                                      N_("Nothing was said so far"),
-                                     { { N_("Run"), "win.run" },
+                                     { { N_("Start a run"), "win.run" },
                                        { N_("Workflows"), "win.drawer::workflows" } } };
     w->log_empty = nino_empty_new(&empty, GTK_ORIENTATION_VERTICAL);
     gtk_overlay_set_child(GTK_OVERLAY(overlay), scroller);

@@ -168,7 +168,7 @@ guint nino_problems_check(NinoProblems *p, NinoTab *tab)
 {
     static const NinoEmpty no_problems = { "object-select-symbolic",
                                            N_("No problems found"),
-                                           { { N_("Run"), "win.run" } } };
+                                           { { N_("Start a run"), "win.run" } } };
     g_autoptr(GPtrArray) before = p->found;
     NinoTab *tab_before = p->tab;
     p->found = g_ptr_array_new_with_free_func(problem_free);

@@ -209,11 +209,11 @@ static void check_workflow(const char *path)
     gtk_widget_activate_action(window, "win.perspective", "s", "compose");
     gtk_widget_activate_action(window, "win.panel", "s", "queue");
     WAIT_FOR(find_shown(window, says, queue));
-    CHECK(!button_in(queue, "Run"));
+    CHECK(!button_in(queue, "Start a run"));
     g_autoptr(GFile) file = g_file_new_for_path(path);
     nino_window_open(NINO_WINDOW(window), file);
     gtk_widget_activate_action(window, "win.panel", "s", "queue");
-    WAIT_FOR(button_in(queue, "Run"));
+    WAIT_FOR(button_in(queue, "Start a run"));
     gtk_widget_activate_action(window, "win.panel", "s", "problems");
     WAIT_FOR(!find_shown(window, says, "No workflow is open"));
     gtk_widget_activate_action(window, "win.new", NULL); // without a node
