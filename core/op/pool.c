@@ -609,6 +609,11 @@ void nino_pool_set_budget(nino_pool *p, uint64_t budget)
     pool_publish(p, NINO_MEM_BUDGET, budget, NINO_OWN_ACTIVATION, false);
 }
 
+void nino_pool_tell_planned(nino_pool *p, uint64_t bytes)
+{
+    pool_publish(p, NINO_MEM_PLANNED, bytes, NINO_OWN_ACTIVATION, false);
+}
+
 uint64_t nino_pool_in_use(const nino_pool *p) { return pool_get(&p->in_use); }
 
 void nino_pool_stat(const nino_pool *p, nino_mem_stat *out)

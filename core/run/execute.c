@@ -599,6 +599,7 @@ nino_status nino_exec_run(nino_exec *x, nino_error *err)
         st = nino_exec_choose(&rs, &planned, &e);
     if (planned.fits) {
         nino_pool_set_budget(pool, planned.budget);
+        nino_pool_tell_planned(pool, planned.best.peak);
         if (planned.is_pressed) // what is free is to be in one piece, as in the plan
             nino_pool_trim(pool);
     }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/empty.h"
 #include "base/i18n.h"
 #include "base/tokens.h"
 
@@ -220,8 +221,9 @@ static void search_free(gpointer p)
 GtkWidget *nino_search_new(const char *label, GPtrArray *items, NinoSearchFn chosen, gpointer user)
 {
     Search *s = g_new0(Search, 1);
+    static const NinoEmpty nothing = { .icon = "edit-find-symbolic", .text = N_("Nothing found") };
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_S),
-              *none = gtk_label_new(_("Nothing found"));
+              *none = nino_empty_new(&nothing, GTK_ORIENTATION_VERTICAL);
     GtkEventController *keys = gtk_event_controller_key_new();
     *s = (Search){ .popover = gtk_popover_new(),
                    .entry = gtk_search_entry_new(),
@@ -231,7 +233,7 @@ GtkWidget *nino_search_new(const char *label, GPtrArray *items, NinoSearchFn cho
                    .chosen = chosen,
                    .user = user };
     gtk_widget_add_css_class(s->popover, "nodesearch");
-    gtk_widget_add_css_class(none, "dim-label");
+    nino_empty_add_search(none, GTK_EDITABLE(s->entry), N_("Nothing found"));
     gtk_list_box_set_placeholder(GTK_LIST_BOX(s->list), none);
     gtk_accessible_update_property(GTK_ACCESSIBLE(s->entry), GTK_ACCESSIBLE_PROPERTY_LABEL, label,
                                    -1);

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/empty.h"
 #include "base/i18n.h"
 #include "live/describe.h"
 #include "details/details_plots.h"
@@ -507,10 +508,13 @@ GtkWidget *nino_details_new(NinoRun *run)
     gtk_widget_add_css_class(all, "details");
     nino_pick_actions(d->box, run);
     d->body = make_body(d);
-    d->empty = details_label(all, "dim-label");
-    gtk_label_set_text(GTK_LABEL(d->empty),
-                       _("Choose a bar in the timeline, a kernel, a tile or a range: its details "
-                         "appear here"));
+    static const NinoEmpty empty = {
+        "find-location-symbolic",
+        N_("Choose a bar in the timeline, a kernel, a tile or a range: its details appear here"),
+        { { N_("Find in the timeline"), "win.find-bar" }, { N_("Open trace…"), "win.open-trace" } }
+    };
+    d->empty = nino_empty_new(&empty, GTK_ORIENTATION_VERTICAL);
+    gtk_box_append(GTK_BOX(all), d->empty);
     gtk_box_append(GTK_BOX(all), d->body);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(d->box), all);
     g_object_set_data_full(G_OBJECT(d->box), "details", d, details_free);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/empty.h"
 #include "base/i18n.h"
 #include "base/tokens.h"
 #include "engine/job_values.h"
@@ -467,10 +468,11 @@ static void nino_queue_panel_init(NinoQueuePanel *p)
     p->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     gtk_widget_set_parent(p->box, GTK_WIDGET(p));
     gtk_box_append(GTK_BOX(p->box), toolbar(p));
-    p->empty = gtk_label_new(_("Nothing is queued\nRun (Ctrl+Enter) adds the workflow"));
-    gtk_label_set_justify(GTK_LABEL(p->empty), GTK_JUSTIFY_CENTER);
-    gtk_widget_add_css_class(p->empty, "dim-label");
-    gtk_widget_set_vexpand(p->empty, TRUE);
+    static const NinoEmpty empty = { "view-list-symbolic",
+                                     N_("Nothing is queued\nRun (Ctrl+Enter) adds the workflow"),
+                                     { { N_("Start a run"), "win.run" },
+                                       { N_("Workflows"), "win.drawer::workflows" } } };
+    p->empty = nino_empty_new(&empty, GTK_ORIENTATION_VERTICAL);
     p->list = gtk_list_box_new();
     gtk_list_box_set_selection_mode(GTK_LIST_BOX(p->list), GTK_SELECTION_NONE);
     gtk_accessible_update_property(GTK_ACCESSIBLE(p->list), GTK_ACCESSIBLE_PROPERTY_LABEL,

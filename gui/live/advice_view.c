@@ -1,6 +1,7 @@
 // The list of advice and its loop: try by an experiment, keep or revert; logged.
 #include "live/advice_view.h"
 
+#include "base/empty.h"
 #include "base/i18n.h"
 #include "plot/pick_menu.h"
 #include "plot/plot.h"
@@ -334,9 +335,10 @@ void nino_advice_view_refresh(NinoAdviceView *v)
         gtk_list_box_append(GTK_LIST_BOX(v->list), row);
     }
     const gboolean has_run = advice_view_job(v->run, 0) != NULL;
-    gtk_label_set_text(GTK_LABEL(v->empty), has_run
-                                                ? _("Nothing in this run costs enough to change.")
-                                                : _("Advice appears here when a run has ended."));
+    static const NinoEmpty nothing = { .icon = "object-select-symbolic",
+                                       .text = N_("Nothing in this run costs enough to change.") };
+    nino_empty_say(v->empty, has_run ? &nothing : &nino_empty_no_run,
+                   has_run ? NULL : _("Advice appears here when a run has ended."));
     gtk_widget_set_visible(v->empty, v->n == 0);
     gtk_widget_set_visible(v->list, v->n > 0);
     nino_run_draw_end(v->run);
@@ -487,10 +489,7 @@ static void nino_advice_view_init(NinoAdviceView *v)
     v->list = gtk_list_box_new();
     gtk_list_box_set_selection_mode(GTK_LIST_BOX(v->list), GTK_SELECTION_NONE);
     gtk_list_box_set_show_separators(GTK_LIST_BOX(v->list), TRUE);
-    v->empty = advice_view_line("", "dim-label");
-    gtk_widget_set_valign(v->empty, GTK_ALIGN_CENTER);
-    gtk_widget_set_halign(v->empty, GTK_ALIGN_CENTER);
-    gtk_widget_set_vexpand(v->empty, TRUE);
+    v->empty = nino_empty_new(&nino_empty_no_run, GTK_ORIENTATION_VERTICAL);
     GtkWidget *scroll = gtk_scrolled_window_new(), *both = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     gtk_box_append(GTK_BOX(both), v->list);
     gtk_box_append(GTK_BOX(both), v->empty);

@@ -1,6 +1,7 @@
 // The comparison of a baseline with the run that is shown: one row a node, its steps and kernels.
 #include "live/compare_view.h"
 
+#include "base/empty.h"
 #include "base/i18n.h"
 #include "live/overlay.h"
 #include "plot/kept_runs.h"
@@ -30,7 +31,7 @@ struct _NinoCompareView {
     nino_history *base;
     GListStore *rows;
     GtkSingleSelection *selection; // the table's
-    GtkWidget *label, *overlay, *panes, *table, *together;
+    GtkWidget *label, *overlay, *panes, *empty, *table, *together;
     gboolean filling;
     char *base_name;
 };
@@ -181,6 +182,15 @@ static void compare_view_say_all(NinoCompareView *v, const char *text)
     gtk_label_set_text(GTK_LABEL(v->label), text);
 }
 
+// What the plans of both use at most, where both were told; the caller's.
+static char *compare_view_planned(uint64_t planned_a, uint64_t planned_b)
+{
+    char a[32], b[32];
+    nino_format_bytes(a, sizeof(a), (double) planned_a);
+    nino_format_bytes(b, sizeof(b), (double) planned_b);
+    return planned_a && planned_b ? g_strdup_printf(_(" (planned %s and %s)"), a, b) : g_strdup("");
+}
+
 static void compare_view_refresh(NinoCompareView *v)
 {
     nino_compare c;
@@ -189,11 +199,16 @@ static void compare_view_refresh(NinoCompareView *v)
     const gboolean has_both = v->base && nino_history_count(h);
     gtk_widget_set_visible(v->panes, has_both);
     gtk_widget_set_visible(v->together, has_both);
+    gtk_widget_set_visible(v->empty, !has_both);
     if (!has_both) {
+        static const NinoEmpty no_base = { "view-list-symbolic",
+                                           N_("Keep this run as the baseline, or open a trace."),
+                                           { { N_("List of kept runs"), "win.profile-runs" } } };
         nino_overlay_set(v->overlay, NULL, NULL);
         g_list_store_remove_all(v->rows);
-        compare_view_say_all(v, v->base ? _("The next run is compared with the baseline.")
-                                        : _("Keep this run as the baseline, or open a trace."));
+        compare_view_say_all(v, "");
+        nino_empty_say(v->empty, v->base ? &nino_empty_no_run : &no_base,
+                       v->base ? _("The next run is compared with the baseline.") : NULL);
         return;
     }
     nino_run_draw_begin(v->run);
@@ -219,14 +234,16 @@ static void compare_view_refresh(NinoCompareView *v)
             isfinite(c.joules_a) && isfinite(c.joules_b)
                 ? g_strdup_printf(_("; energy %.1f J and %.1f J"), c.joules_a, c.joules_b)
                 : g_strdup("");
+        g_autofree char *planned = compare_view_planned(nino_history_planned(v->base, NULL),
+                                                        nino_history_planned(h, NULL));
         g_autofree char *ended = g_strdup_printf(_(" This run: %s."), _(c.end_b));
-        g_autofree char *text =
-            g_strdup_printf(_("Baseline: %s (%s). %sPeak of the pool %s and %s%s.%s"), v->base_name,
-                            _(*c.end_a ? c.end_a : "no job"),
-                            c.n_rows && c.rows[0].effect.rounds < 2
-                                ? _("One run each has no spread: nothing is claimed of it. ")
-                                : "",
-                            a, b, energy, g_strcmp0(c.end_b, "done") && *c.end_b ? ended : "");
+        g_autofree char *text = g_strdup_printf(
+            _("Baseline: %s (%s). %sPeak of the pool %s and %s%s%s.%s"), v->base_name,
+            _(*c.end_a ? c.end_a : "no job"),
+            c.n_rows && c.rows[0].effect.rounds < 2
+                ? _("One run each has no spread: nothing is claimed of it. ")
+                : "",
+            a, b, planned, energy, g_strcmp0(c.end_b, "done") && *c.end_b ? ended : "");
         compare_view_say_all(v, text);
         nino_compare_release(&c);
     }
@@ -532,6 +549,8 @@ static void nino_compare_view_init(NinoCompareView *v)
     gtk_paned_set_resize_start_child(GTK_PANED(v->panes), FALSE);
     gtk_widget_set_vexpand(v->panes, TRUE);
     gtk_box_append(GTK_BOX(v), v->panes);
+    v->empty = nino_empty_new(&nino_empty_no_run, GTK_ORIENTATION_VERTICAL);
+    gtk_box_append(GTK_BOX(v), v->empty);
 }
 
 static GtkWidget *new_compare_view(NinoRun *run)

@@ -2,6 +2,7 @@
 // and the calls that are far longer than the others, each a button that shows it in the timeline.
 #include "plot/view.h"
 
+#include "base/empty.h"
 #include "base/i18n.h"
 #include "plot/area.h"
 #include "live/describe.h"
@@ -306,10 +307,10 @@ static GtkWidget *make_list(Histogram *h)
     h->list = gtk_list_box_new();
     gtk_list_box_set_selection_mode(GTK_LIST_BOX(h->list), GTK_SELECTION_NONE);
     gtk_list_box_set_activate_on_single_click(GTK_LIST_BOX(h->list), TRUE);
-    GtkWidget *none = gtk_label_new(_("No call is far longer than the others"));
-    gtk_label_set_wrap(GTK_LABEL(none), TRUE);
-    gtk_widget_add_css_class(none, "dim-label");
-    gtk_list_box_set_placeholder(GTK_LIST_BOX(h->list), none);
+    static const NinoEmpty none = { .icon = "object-select-symbolic",
+                                    .text = N_("No call is far longer than the others") };
+    gtk_list_box_set_placeholder(GTK_LIST_BOX(h->list),
+                                 nino_empty_new(&none, GTK_ORIENTATION_VERTICAL));
     gtk_accessible_update_property(GTK_ACCESSIBLE(h->list), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Outliers"), -1);
     g_signal_connect(h->list, "row-activated", G_CALLBACK(on_histogram_row), h);

@@ -1,5 +1,5 @@
 // Memory over time: what the pool has handed out, stacked by owner, under what it holds from the
-// driver. Each pixel column shows its moment of highest use, so no peak is lost.
+// driver, before what the run's plan uses at most. Each pixel column shows its moment of highest use, so no peak is lost.
 #include "plot/view.h"
 
 #include "base/i18n.h"
@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { LEFT = 74, TOP = 24, BOTTOM = 20 };
+enum { LEFT = 74, TOP = 24, BOTTOM = 20, PLANNED_COLOUR = 4 };
 
 static const char *const owners[] = { N_("weights"), N_("activations"), N_("workspace"),
                                       N_("staging") };
@@ -21,14 +21,15 @@ static void memory_view_plot_box(NinoArea *area, float width, float height, Nino
 }
 
 // The end of the value axis: what was ever held, so that it does not jump with the zoom; what was
-// ever used, when that would be a line at the bottom of it.
+// ever used or is planned to be, when that would be a line at the bottom of it.
 static double memory_view_find_top(const nino_history *h)
 {
     nino_mem_stat m;
     nino_stats_memory(nino_history_stats(h), &m);
-    const uint64_t held = m.reserved > 4 * m.peak ? 0 : m.reserved;
-    const uint64_t budget = m.budget > 4 * m.peak ? 0 : m.budget;
-    const double most = (double) MAX(MAX(MAX(m.peak, held), budget), 1 << 20) * 1.02;
+    const uint64_t use = MAX(m.peak, nino_history_planned(h, NULL));
+    const uint64_t held = m.reserved > 4 * use ? 0 : m.reserved;
+    const uint64_t budget = m.budget > 4 * use ? 0 : m.budget;
+    const double most = (double) MAX(MAX(MAX(use, held), budget), 1 << 20) * 1.02;
     const double step = pow(2, floor(log2(most)) - 2);
     return ceil(most / step) * step;
 }
@@ -80,6 +81,21 @@ static void draw_column(NinoPlot *p, const NinoPlotBox *box, const Column *c, fl
         nino_plot_bar(p, x, box->y + box->h - c->reserved, w, 1, &p->fg);
 }
 
+// What the plan of the run uses at most, from the moment when the run was planned: the whole of it behind the columns, its
+// end over them.
+static void draw_planned(NinoArea *area, NinoPlot *p, const NinoPlotBox *box, double top,
+                         gboolean is_behind)
+{
+    uint64_t since = 0;
+    const double planned =
+        (double) nino_history_planned(nino_run_history(nino_area_run(area)), &since);
+    const float x = roundf(CLAMP(nino_area_x(area, box, since), box->x, box->x + box->w));
+    const float h = (float) round(planned * (double) box->h / top), y = box->y + box->h - h;
+    const GdkRGBA *line = nino_plot_colour(PLANNED_COLOUR), band = nino_plot_alpha(line, 0.15f);
+    if (planned > 0)
+        nino_plot_bar(p, x, y, box->x + box->w - x, is_behind ? h : 2, is_behind ? &band : line);
+}
+
 static void memory_view_draw_legend(NinoArea *area, NinoPlot *p, double top)
 {
     NinoRun *run = nino_area_run(area);
@@ -98,6 +114,11 @@ static void memory_view_draw_legend(NinoArea *area, NinoPlot *p, double top)
                (double) m.reserved > top ? _("held %s (above this axis)") : _("held %s"), v);
     if (x < p->width - 60)
         x = nino_plot_legend(p, x, 3, &p->fg, text);
+    const double planned = (double) nino_history_planned(nino_run_history(run), NULL);
+    nino_format_bytes(v, sizeof(v), planned);
+    g_snprintf(text, sizeof(text), _("planned %s"), v);
+    if (planned > 0 && x < p->width - 60)
+        x = nino_plot_legend(p, x, 3, nino_plot_colour(PLANNED_COLOUR), text);
     const double budget = memory_view_budget(nino_run_history(run));
     nino_format_bytes(v, sizeof(v), budget);
     g_snprintf(text, sizeof(text), budget > top ? _("budget %s (above this axis)") : _("budget %s"),
@@ -131,6 +152,7 @@ static void memory_view_draw(NinoArea *area, NinoPlot *p, gpointer user)
     const double top = memory_view_find_top(h), per = (double) (t1 - t0) / (double) box.w;
     nino_plot_value_axis(p, &box, top, nino_format_bytes);
     nino_plot_time_axis(p, &box, t0, t1, nino_history_begin(h));
+    draw_planned(area, p, &box, top, TRUE);
     Column was = { 0 };
     int since = 0;
     // while records come, half as many columns: half the cost of a frame
@@ -147,6 +169,7 @@ static void memory_view_draw(NinoArea *area, NinoPlot *p, gpointer user)
         since = c;
     }
     memory_view_draw_legend(area, p, top);
+    draw_planned(area, p, &box, top, FALSE);
     draw_budget(p, &box, memory_view_budget(h), top);
     nino_area_draw_marks(area, p, &box);
 }
@@ -154,11 +177,13 @@ static void memory_view_draw(NinoArea *area, NinoPlot *p, gpointer user)
 static gboolean memory_view_tip(NinoArea *area, double x, double y, GString *text, gpointer user)
 {
     if (y < TOP - 4) {
-        g_string_append(text, _("<b>weights</b>: of models; <b>activations</b>: what layers make "
-                                "for the next ones; <b>workspace</b>: scratch of one kernel; "
-                                "<b>staging</b>: copies on their way between host and device; "
-                                "<b>held</b>: what the pool has from the driver, used or not; "
-                                "<b>budget</b>: what it may take at most"));
+        g_string_append(text,
+                        _("<b>weights</b>: of models; <b>activations</b>: what layers make "
+                          "for the next ones; <b>workspace</b>: scratch of one kernel; "
+                          "<b>staging</b>: copies on their way between host and device; "
+                          "<b>held</b>: what the pool has from the driver, used or not; "
+                          "<b>planned</b>: what the plan that this run began with uses at most; "
+                          "<b>budget</b>: what it may take at most"));
         return TRUE;
     }
     NinoRun *run = nino_area_run(area);
@@ -181,6 +206,10 @@ static gboolean memory_view_tip(NinoArea *area, double x, double y, GString *tex
     g_string_append_printf(text, _("\nheld from the driver %s"), v);
     nino_format_bytes(v, sizeof(v), (double) m.largest_free);
     g_string_append_printf(text, _("\nlargest free block %s"), v);
+    const double planned = (double) nino_history_planned(nino_run_history(run), NULL);
+    nino_format_bytes(v, sizeof(v), planned);
+    if (planned > 0)
+        g_string_append_printf(text, _("\nplanned at most %s"), v);
     const double budget = memory_view_budget(nino_run_history(run));
     nino_format_bytes(v, sizeof(v), budget);
     if (budget > 0)
@@ -188,7 +217,7 @@ static gboolean memory_view_tip(NinoArea *area, double x, double y, GString *tex
     return TRUE;
 }
 
-// Every record of the range: time, owners, held, largest free.
+// Every record of the range: time, owners, held, largest free, planned.
 static void memory_view_export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
 {
     NinoRun *run = nino_area_run(NINO_AREA(view));
@@ -198,6 +227,8 @@ static void memory_view_export_rows(GtkWidget *view, NinoRowFn row, gpointer use
     const nino_event *ev = nino_history_points(h, NINO_EV_MEM, &n);
     nino_run_range(run, &t0, &t1);
     nino_mem_point m;
+    uint64_t since = 0;
+    const double planned = (double) nino_history_planned(h, &since);
     for (size_t i = nino_history_lower(ev, n, t0); i < n && ev[i].t_ns < t1; i++) {
         if (!nino_history_memory(h, i, &m))
             continue;
@@ -210,6 +241,7 @@ static void memory_view_export_rows(GtkWidget *view, NinoRowFn row, gpointer use
             { "staging_bytes", NULL, (double) m.by_owner[NINO_OWN_STAGING] },
             { "held_bytes", NULL, (double) m.reserved },
             { "largest_free_bytes", NULL, (double) m.largest_free },
+            { "planned_bytes", NULL, planned > 0 && m.t_ns >= since ? planned : (double) NAN },
         };
         row(user, cells, G_N_ELEMENTS(cells));
     }

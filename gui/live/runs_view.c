@@ -1,6 +1,7 @@
 // The runs that were kept: opened again, compared with each other, named, deleted.
 #include "plot/view.h"
 
+#include "base/empty.h"
 #include "base/i18n.h"
 #include "plot/kept_runs.h"
 #include "plot/pick_menu.h"
@@ -400,12 +401,10 @@ static GtkWidget *new_runs_view(NinoRun *run)
     gtk_list_box_set_activate_on_single_click(GTK_LIST_BOX(r->list), FALSE);
     gtk_accessible_update_property(GTK_ACCESSIBLE(r->list), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Kept runs"), -1);
-    GtkWidget *none = gtk_label_new(_("Runs that end while this window watches them appear here"));
-    gtk_label_set_wrap(GTK_LABEL(none), TRUE);
-    gtk_widget_add_css_class(none, "dim-label");
-    gtk_widget_set_margin_top(none, NINO_SPACE_XL);
-    gtk_widget_set_margin_start(none, NINO_SPACE_S);
-    gtk_widget_set_margin_end(none, NINO_SPACE_S);
+    static const NinoEmpty empty = { "document-open-recent-symbolic",
+                                     N_("Runs that end while this window watches them appear here"),
+                                     { { N_("Open trace…"), "win.open-trace" } } };
+    GtkWidget *none = nino_empty_new(&empty, GTK_ORIENTATION_VERTICAL);
     gtk_list_box_set_placeholder(GTK_LIST_BOX(r->list), none);
     GtkWidget *scroll = gtk_scrolled_window_new();
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), r->list);
@@ -417,6 +416,7 @@ static GtkWidget *new_runs_view(NinoRun *run)
     gtk_widget_set_tooltip_text(r->search, _("By workflow, name, note or date"));
     gtk_accessible_update_property(GTK_ACCESSIBLE(r->search), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Find a run"), -1);
+    nino_empty_add_search(none, GTK_EDITABLE(r->search), N_("No run is called so"));
     g_signal_connect_swapped(r->search, "search-changed", G_CALLBACK(on_runs_search), r);
     gtk_list_box_set_filter_func(GTK_LIST_BOX(r->list), is_run_found, r, NULL);
     gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,

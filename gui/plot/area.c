@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/empty.h"
 #include "base/i18n.h"
 #include "base/tokens.h"
 #include "plot/pick_menu.h"
@@ -175,6 +176,33 @@ static void draw_focus(NinoPlot *p)
     nino_plot_frame(p, 0, 0, p->width, p->height, &c);
 }
 
+// Where a plot has nothing to draw, a widget says so, and what can be done while nothing at all is known.
+static gboolean update_nothing(gpointer area)
+{
+    static const NinoEmpty nothing = { .icon = "x-office-presentation-symbolic", .text = NULL };
+    NinoArea *a = area;
+    a->later = 0;
+    if (a->nothing && !a->empty) {
+        a->empty = nino_empty_new(&nino_empty_no_run, GTK_ORIENTATION_HORIZONTAL);
+        gtk_widget_set_parent(a->empty, GTK_WIDGET(a));
+    }
+    if (a->nothing)
+        nino_empty_say(a->empty,
+                       nino_history_count(nino_run_history(a->run)) ? &nothing : &nino_empty_no_run,
+                       a->nothing);
+    if (a->empty)
+        gtk_widget_set_visible(a->empty, a->nothing != NULL);
+    return G_SOURCE_REMOVE;
+}
+
+static void set_nothing(NinoArea *a, const char *text)
+{
+    const gboolean is_same = a->nothing == text && !text;
+    a->nothing = text;
+    if (!is_same && !a->later)
+        a->later = g_idle_add(update_nothing, a);
+}
+
 static void area_snapshot(GtkWidget *w, GtkSnapshot *s)
 {
     NinoArea *a = NINO_AREA(w);
@@ -194,7 +222,26 @@ static void area_snapshot(GtkWidget *w, GtkSnapshot *s)
     if (gtk_widget_has_visible_focus(w))
         draw_focus(&p);
     nino_plot_unclip(&p);
+    set_nothing(a, p.nothing);
+    if (a->empty && a->nothing)
+        gtk_widget_snapshot_child(w, a->empty, s);
     nino_run_draw_end(a->run);
+}
+
+// As large as it wants to be, in the middle.
+static void area_allocate(GtkWidget *w, int width, int height, int baseline)
+{
+    NinoArea *a = NINO_AREA(w);
+    GtkRequisition least, wanted;
+    (void) baseline;
+    if (!a->empty || !gtk_widget_get_visible(a->empty))
+        return;
+    gtk_widget_get_preferred_size(a->empty, &least, &wanted);
+    const int w0 = MAX(MIN(wanted.width, width), least.width);
+    int h0;
+    gtk_widget_measure(a->empty, GTK_ORIENTATION_VERTICAL, w0, &h0, NULL, NULL, NULL);
+    gtk_widget_size_allocate(a->empty,
+                             &(GtkAllocation){ (width - w0) / 2, (height - h0) / 2, w0, h0 }, -1);
 }
 
 void nino_area_export(GtkWidget *area, cairo_t *cr, double width, double height, gboolean is_dark)
@@ -395,6 +442,8 @@ static void area_measure(GtkWidget *w, GtkOrientation orientation, int for_size,
 static void area_dispose(GObject *o)
 {
     NinoArea *a = NINO_AREA(o);
+    g_clear_handle_id(&a->later, g_source_remove);
+    a->empty = NULL;
     if (a->user_free && a->user)
         a->user_free(a->user);
     a->user = NULL;
@@ -413,6 +462,7 @@ static void nino_area_class_init(NinoAreaClass *klass)
     G_OBJECT_CLASS(klass)->dispose = area_dispose;
     wc->snapshot = area_snapshot;
     wc->measure = area_measure;
+    wc->size_allocate = area_allocate;
     wc->realize = realize;
     wc->css_changed = css_changed;
     gtk_widget_class_install_action(wc, "plot.note", "t", area_note);

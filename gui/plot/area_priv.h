@@ -13,8 +13,11 @@ struct _NinoArea {
     double drag_x;
     gboolean dragging, panning;
     guint64 pan_view[2];
-    int item;   // what arrows have stepped to, -1: nothing
-    char *said; // the description of the widget
+    int item;            // what arrows have stepped to, -1: nothing
+    char *said;          // the description of the widget
+    GtkWidget *empty;    // in the place of a plot; NULL: never there so far
+    const char *nothing; // what it says; NULL: there is a plot
+    guint later;         // shows or hides it, after drawing
 };
 
 // The note drawn at t or beside it; NULL: none.

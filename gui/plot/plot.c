@@ -195,10 +195,15 @@ float nino_plot_text(NinoPlot *p, float x, float y, float max_width, NinoPlotAli
     return (float) w;
 }
 
+enum { ROOM_FOR_EMPTY = 90 }; // a picture beside a sentence of two lines over buttons
+
 void nino_plot_empty(NinoPlot *p, const char *text)
 {
-    nino_plot_text(p, p->width / 2, floorf((p->height - nino_plot_text_height(p)) / 2),
-                   p->width - 16, NINO_PLOT_CENTRE, &p->dim, text);
+    if (p->cr || p->height < ROOM_FOR_EMPTY)
+        nino_plot_text(p, p->width / 2, floorf((p->height - nino_plot_text_height(p)) / 2),
+                       p->width - 16, NINO_PLOT_CENTRE, &p->dim, text);
+    else
+        p->nothing = text;
 }
 
 // ---- axes --------------------------------------------------------------------------------------

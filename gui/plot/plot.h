@@ -37,6 +37,7 @@ typedef struct NinoPlot {
     NinoTheme theme;
     gboolean is_dark;
     GdkRGBA fg, bg, dim, grid; // text, background, quiet text, lines
+    const char *nothing;       // text of nino_plot_empty() that is left to the area; NULL: none
 } NinoPlot;
 
 const GdkRGBA *nino_plot_colour(size_t i);
@@ -62,7 +63,8 @@ float nino_plot_text(NinoPlot *p, float x, float y, float max_width, NinoPlotAli
                      const GdkRGBA *c, const char *text);
 float nino_plot_text_height(NinoPlot *p);
 float nino_plot_text_width(NinoPlot *p, const char *text);
-// A line in the middle, for "there is nothing yet".
+// A line in the middle, for "there is nothing yet"; where the screen has room, the area has a widget for it. text: not
+// freed.
 void nino_plot_empty(NinoPlot *p, const char *text);
 
 // ---- axes --------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include <ninodes/ninodes.h>
 #include <string.h>
 
+#include "base/empty.h"
 #include "base/i18n.h"
 #include "viewer/how_made.h"
 
@@ -116,10 +117,14 @@ void nino_viewer_history_changed(NinoViewer *v)
     gtk_widget_set_visible(v->search, v->results->len > 1);
     g_autofree char *text = g_utf8_casefold(gtk_editable_get_text(GTK_EDITABLE(v->search)), -1);
     g_auto(GStrv) words = g_strsplit(text, " ", -1);
+    gboolean is_any = FALSE;
     for (guint i = 0; i < v->results->len; i++) {
         const Result *r = v->results->pdata[i];
-        gtk_widget_set_visible(r->button, is_result_found(r, words));
+        const gboolean is_found = is_result_found(r, words);
+        gtk_widget_set_visible(r->button, is_found);
+        is_any |= is_found;
     }
+    gtk_widget_set_visible(v->not_found, !is_any && *text);
 }
 
 // Enter: the newest that is found.
@@ -136,6 +141,13 @@ static void on_history_enter(NinoViewer *v)
 
 void nino_viewer_history_init(NinoViewer *v)
 {
+    static const NinoEmpty none = { .icon = "edit-find-symbolic",
+                                    .text = N_("No result has this") };
+    v->not_found = nino_empty_new(&none, GTK_ORIENTATION_HORIZONTAL);
+    nino_empty_add_search(v->not_found, GTK_EDITABLE(v->search), none.text);
+    gtk_widget_set_vexpand(v->not_found, FALSE);
+    gtk_widget_hide(v->not_found);
+    gtk_box_append(GTK_BOX(v->box), v->not_found);
     g_signal_connect_swapped(v->search, "search-changed", G_CALLBACK(nino_viewer_history_changed),
                              v);
     g_signal_connect_swapped(v->search, "activate", G_CALLBACK(on_history_enter), v);

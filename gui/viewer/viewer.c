@@ -2,6 +2,7 @@
 #include "viewer/viewer_priv.h"
 
 #include "viewer/frames.h"
+#include "base/empty.h"
 #include "base/i18n.h"
 
 #include <math.h>
@@ -120,7 +121,11 @@ static void viewer_show(NinoViewer *v, int index)
         g_autofree char *name = g_path_get_basename(r->paths->pdata[0]);
         g_autofree char *text = g_strdup_printf(
             _("%s\ncannot be shown here; “Open with another program” plays it"), name);
-        gtk_label_set_text(GTK_LABEL(v->empty_text), text);
+        static const NinoEmpty other = { "text-x-generic-symbolic",
+                                         NULL,
+                                         { { N_("Open with another program"),
+                                             "win.viewer-open-elsewhere" } } };
+        nino_empty_say(v->empty, &other, text);
         gtk_stack_set_visible_child_name(GTK_STACK(v->stack), "empty");
         nino_viewer_describe(v, name);
     }
@@ -279,7 +284,7 @@ static void nino_viewer_class_init(NinoViewerClass *klass)
 #define BIND(name) gtk_widget_class_bind_template_child(wc, NinoViewer, name)
     BIND(box);
     BIND(stack);
-    BIND(empty_text);
+    BIND(empty_page);
     BIND(strip);
     BIND(caption);
     BIND(zoom_label);
@@ -315,6 +320,13 @@ static void nino_viewer_init(NinoViewer *v)
     GtkWidget *scroller = gtk_widget_get_ancestor(v->strip, GTK_TYPE_SCROLLED_WINDOW);
     g_signal_connect_swapped(gtk_scrolled_window_get_hadjustment(GTK_SCROLLED_WINDOW(scroller)),
                              "changed", G_CALLBACK(strip_changed), v);
+    static const NinoEmpty empty = { "insert-image-symbolic",
+                                     N_("Results appear here"),
+                                     { { N_("Start a run"), "win.run" },
+                                       { N_("Workflows"), "win.drawer::workflows" } } };
+    v->empty = nino_empty_new(&empty, GTK_ORIENTATION_VERTICAL);
+    gtk_widget_set_hexpand(v->empty, TRUE);
+    gtk_box_append(GTK_BOX(v->empty_page), v->empty);
     nino_viewer_play_init(v);
     nino_viewer_history_init(v);
 }

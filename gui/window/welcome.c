@@ -95,7 +95,7 @@ static GtkWidget *cards(void)
     GtkWidget *flow = gtk_flow_box_new();
     gtk_flow_box_set_selection_mode(GTK_FLOW_BOX(flow), GTK_SELECTION_NONE);
     gtk_flow_box_set_homogeneous(GTK_FLOW_BOX(flow), TRUE);
-    gtk_flow_box_set_min_children_per_line(GTK_FLOW_BOX(flow), 2);
+    gtk_flow_box_set_min_children_per_line(GTK_FLOW_BOX(flow), 1);
     gtk_flow_box_set_max_children_per_line(GTK_FLOW_BOX(flow), 3);
     gtk_flow_box_set_row_spacing(GTK_FLOW_BOX(flow), NINO_SPACE_M);
     gtk_flow_box_set_column_spacing(GTK_FLOW_BOX(flow), NINO_SPACE_M);
@@ -171,7 +171,10 @@ static GtkWidget *own_actions(void)
     gtk_flow_box_set_max_children_per_line(GTK_FLOW_BOX(flow), 4);
     gtk_flow_box_set_column_spacing(GTK_FLOW_BOX(flow), NINO_SPACE_S);
     for (gsize i = 0; i < G_N_ELEMENTS(buttons); i++) {
-        GtkWidget *b = gtk_button_new_with_label(_(buttons[i].label));
+        GtkWidget *b = gtk_button_new_with_label(_(buttons[i].label)),
+                  *label = gtk_button_get_child(GTK_BUTTON(b));
+        gtk_label_set_wrap(GTK_LABEL(label), TRUE); // between two drawers there is little room
+        gtk_label_set_justify(GTK_LABEL(label), GTK_JUSTIFY_CENTER);
         gtk_actionable_set_action_name(GTK_ACTIONABLE(b), buttons[i].action);
         gtk_flow_box_append(GTK_FLOW_BOX(flow), b);
         gtk_widget_set_focusable(gtk_widget_get_last_child(flow), FALSE);

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/empty.h"
 #include "base/i18n.h"
 #include "base/tokens.h"
 #include "settings/prefs.h"
@@ -186,11 +187,11 @@ static GtkWidget *log_panel(NinoWindow *w)
     GtkWidget *scroller = gtk_scrolled_window_new();
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroller), GTK_WIDGET(w->log));
     GtkWidget *overlay = gtk_overlay_new();
-    w->log_empty = gtk_label_new(_("Nothing was said so far"));
-    gtk_widget_add_css_class(w->log_empty, "dim-label");
-    gtk_widget_set_halign(w->log_empty, GTK_ALIGN_CENTER);
-    gtk_widget_set_valign(w->log_empty, GTK_ALIGN_CENTER);
-    gtk_widget_set_can_target(w->log_empty, FALSE);
+    static const NinoEmpty empty = { "utilities-terminal-symbolic",
+                                     N_("Nothing was said so far"),
+                                     { { N_("Start a run"), "win.run" },
+                                       { N_("Workflows"), "win.drawer::workflows" } } };
+    w->log_empty = nino_empty_new(&empty, GTK_ORIENTATION_VERTICAL);
     gtk_overlay_set_child(GTK_OVERLAY(overlay), scroller);
     gtk_overlay_add_overlay(GTK_OVERLAY(overlay), w->log_empty);
     return overlay;

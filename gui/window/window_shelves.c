@@ -135,20 +135,29 @@ static void on_shelf_workflow(gpointer window, const char *path)
 GtkWidget *nino_window_new_shelf(NinoWindow *w, const char *name)
 {
     static const NinoShelfType nodes = { .search = N_("Search for a node to add"),
-                                         .empty = N_("No node has this in its name"),
+                                         .not_found = N_("No node has this in its name"),
+                                         .empty = { .icon = "list-add-symbolic",
+                                                    .text = N_("There are no nodes") },
                                          .items = shelf_nodes,
                                          .is_dragged = TRUE,
                                          .about = about_node,
                                          .chosen = on_shelf_item };
     static const NinoShelfType models = { .search = N_("Search for a model to add"),
-                                          .empty = N_("No such files in the model folders"),
+                                          .not_found = N_("No such files in the model folders"),
+                                          .empty = { "drive-harddisk-symbolic",
+                                                     N_("The model folders have no models"),
+                                                     { { N_("Preferences"), "app.preferences" },
+                                                       { N_("Read again"), "win.reload" } } },
                                           .items = shelf_models,
                                           .is_by_terms = TRUE,
                                           .is_dragged = TRUE,
                                           .about = about_model,
                                           .chosen = on_shelf_item };
     static const NinoShelfType flows = { .search = N_("Search for a workflow to open"),
-                                         .empty = N_("No such workflow"),
+                                         .not_found = N_("No such workflow"),
+                                         .empty = { "folder-symbolic",
+                                                    N_("No workflow was opened yet"),
+                                                    { { N_("Open…"), "win.open" } } },
                                          .items = shelf_workflows,
                                          .chosen = on_shelf_workflow };
     return nino_shelf_new(g_str_equal(name, "nodes")    ? &nodes

@@ -3,6 +3,7 @@
 #include "workflow/form.h"
 
 #include "node/editors.h"
+#include "base/empty.h"
 #include "base/i18n.h"
 #include "base/tokens.h"
 
@@ -227,6 +228,8 @@ void nino_form_show(NinoForm *form, NinoTab *tab)
     form->tab = tab;
     if (!tab) {
         clear(form);
+        gtk_box_append(GTK_BOX(form->box),
+                       nino_empty_new(&nino_empty_no_workflow, GTK_ORIENTATION_VERTICAL));
         return;
     }
     nino_document *doc = nino_tab_document(tab);
@@ -240,10 +243,10 @@ void nino_form_show(NinoForm *form, NinoTab *tab)
     for (int i = 0; i < nino_document_n_nodes(doc); i++)
         form_add_section(form, doc, nino_document_node(doc, i));
     if (!form->rows->len) {
-        GtkWidget *none = gtk_label_new(_("This workflow has no values to set"));
-        gtk_widget_add_css_class(none, "dim-label");
-        gtk_widget_set_vexpand(none, TRUE);
-        gtk_box_append(GTK_BOX(form->box), none);
+        static const NinoEmpty none = { "document-edit-symbolic",
+                                        N_("This workflow has no values to set"),
+                                        { { N_("Nodes"), "win.drawer::nodes" } } };
+        gtk_box_append(GTK_BOX(form->box), nino_empty_new(&none, GTK_ORIENTATION_VERTICAL));
     }
 }
 
@@ -297,6 +300,7 @@ static void nino_form_init(NinoForm *form)
     gtk_box_append(GTK_BOX(form->outer), bar);
     gtk_box_append(GTK_BOX(form->outer), scroller);
     gtk_widget_set_parent(form->outer, GTK_WIDGET(form));
+    nino_form_show(form, NULL);
 }
 
 GtkWidget *nino_form_new(void) { return g_object_new(NINO_TYPE_FORM, NULL); }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/empty.h"
 #include "base/i18n.h"
 #include "base/tokens.h"
 #include "workflow/problem_row.h"
@@ -165,6 +166,9 @@ static void problems_check(NinoProblems *p, nino_graph *g)
 
 guint nino_problems_check(NinoProblems *p, NinoTab *tab)
 {
+    static const NinoEmpty no_problems = { "object-select-symbolic",
+                                           N_("No problems found"),
+                                           { { N_("Start a run"), "win.run" } } };
     g_autoptr(GPtrArray) before = p->found;
     NinoTab *tab_before = p->tab;
     p->found = g_ptr_array_new_with_free_func(problem_free);
@@ -179,7 +183,7 @@ guint nino_problems_check(NinoProblems *p, NinoTab *tab)
     const gboolean is_empty = !gtk_widget_get_first_child(p->list);
     gtk_widget_set_visible(p->none, is_empty);
     gtk_widget_set_visible(p->list, !is_empty);
-    gtk_label_set_text(GTK_LABEL(p->none), g ? _("No problems found") : _("No workflow is open"));
+    nino_empty_say(p->none, g ? &no_problems : &nino_empty_no_workflow, NULL);
     gtk_label_set_text(GTK_LABEL(p->plan), "");
     gtk_widget_set_visible(p->plan, FALSE);
     return p->n_errors;
@@ -245,9 +249,7 @@ static void nino_problems_init(NinoProblems *p)
     gtk_widget_add_css_class(p->plan, "bar");
     gtk_widget_set_visible(p->plan, FALSE);
     gtk_box_append(GTK_BOX(bar), plan);
-    p->none = gtk_label_new(_("No workflow is open"));
-    gtk_widget_add_css_class(p->none, "dim-label");
-    gtk_widget_set_vexpand(p->none, TRUE);
+    p->none = nino_empty_new(&nino_empty_no_workflow, GTK_ORIENTATION_VERTICAL);
     p->list = gtk_list_box_new();
     gtk_list_box_set_selection_mode(GTK_LIST_BOX(p->list), GTK_SELECTION_BROWSE);
     gtk_accessible_update_property(GTK_ACCESSIBLE(p->list), GTK_ACCESSIBLE_PROPERTY_LABEL,

@@ -248,10 +248,8 @@ GtkWidget *nino_shelf_new(const NinoShelfType *type, gpointer user)
     s->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     s->entry = gtk_search_entry_new();
     s->list = gtk_list_box_new();
-    s->empty = gtk_label_new(_(type->empty));
-    gtk_label_set_wrap(GTK_LABEL(s->empty), TRUE);
-    gtk_widget_add_css_class(s->empty, "dim-label");
-    gtk_widget_set_margin_top(s->empty, NINO_SPACE_M);
+    s->empty = nino_empty_new(&type->empty, GTK_ORIENTATION_VERTICAL);
+    nino_empty_add_search(s->empty, GTK_EDITABLE(s->entry), type->not_found);
     g_object_set(s->entry, "placeholder-text", _(type->search), NULL);
     gtk_widget_set_tooltip_text(s->entry, _(type->search));
     gtk_accessible_update_property(GTK_ACCESSIBLE(s->entry), GTK_ACCESSIBLE_PROPERTY_LABEL,

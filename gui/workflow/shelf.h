@@ -1,10 +1,12 @@
 // A drawer with a list of things to take: searched by typing, grouped while nothing is typed, taken by
 // Enter, a double click, or dragging.
 #pragma once
+#include "base/empty.h"
 #include "canvas/search.h"
 
 typedef struct NinoShelfType {
-    const char *search, *empty; // what the search asks for; what is said where there is nothing
+    const char *search, *not_found; // what the search asks for; what is said where it finds nothing
+    NinoEmpty empty;                // what is said where there is nothing to search
     // The list (of NinoSearchItem), which is taken; asked each time the drawer is opened.
     GPtrArray *(*items)(gpointer user);
     gboolean is_by_terms; // groups are the terms, not the details

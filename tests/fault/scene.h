@@ -256,6 +256,95 @@ static int trace_look(void *priv)
     return n_whole == 2 && !access(scene_path(trace_files[2]), F_OK) ? IS_NEW : IS_OLD;
 }
 
+// ---- what is kept of a run, in the place of an older trace: whole in every form ----------------
+
+static const char *const kept_files[] = { "k.ninotrace", "k.json", "k.json.gz", "k.pftrace" };
+enum { N_KEPT = sizeof(kept_files) / sizeof(kept_files[0]), OLD_RECORDS = 40, NEW_RECORDS = 1500 };
+
+// A job in which memory changes so many times less one.
+static nino_history *kept_run(int n_records)
+{
+    nino_history *h = nino_history_create(4096);
+    CHECK(h);
+    for (int i = 0; i < n_records; i++) {
+        const nino_event ev = i ? memory(1000 + (uint64_t) i * 100, (uint64_t) (i % 7) * 512)
+                                : scope(1000, NINO_EV_JOB, 1, 1, 0);
+        nino_history_add(h, &ev, 1, name_of, NULL);
+    }
+    return h;
+}
+
+static nino_status kept_save(int n_records, nino_error *e)
+{
+    nino_history *h = kept_run(n_records);
+    nino_status st = NINO_OK;
+    for (int i = 0; i < N_KEPT && !st; i++)
+        st = nino_history_save(h, scene_path(kept_files[i]), e);
+    nino_history_destroy(&h);
+    return st;
+}
+
+static int kept_prepare(void *priv)
+{
+    nino_error e = { 0 };
+    (void) priv;
+    CHECK_OK(kept_save(OLD_RECORDS, &e), e);
+    return 0;
+}
+
+static int kept_act(void *priv)
+{
+    nino_error e = { 0 };
+    (void) priv;
+    return act_end(kept_save(NEW_RECORDS, &e), &e);
+}
+
+static off_t kept_bytes(const char *path)
+{
+    struct stat s;
+    CHECK(!stat(path, &s));
+    return s.st_size;
+}
+
+// Perfetto's is for other programs: it is as long as one that is written apart, but for the process ids in it.
+static bool kept_is_as_long(const char *path, int n_records)
+{
+    char apart_path[] = "/tmp/ninodes-kept-XXXXXX.pftrace";
+    nino_error e = { 0 };
+    const off_t bytes = kept_bytes(path);
+    const int fd = mkstemps(apart_path, 8);
+    nino_history *h = kept_run(n_records);
+    CHECK(fd >= 0 && !close(fd));
+    CHECK_OK(nino_history_save(h, apart_path, &e), e);
+    const off_t off = bytes - kept_bytes(apart_path);
+    CHECK(!unlink(apart_path));
+    nino_history_destroy(&h);
+    return off > -64 && off < 64;
+}
+
+static int kept_look(void *priv)
+{
+    (void) priv;
+    int n_new = 0;
+    for (int i = 0; i < N_KEPT - 1; i++) {
+        nino_error e = { 0 };
+        uint64_t n;
+        size_t n_mem;
+        nino_history *h = nino_history_create(4096);
+        CHECK(h);
+        CHECK_OK(nino_trace_check(scene_path(kept_files[i]), &n, &e), e);
+        CHECK_OK(nino_history_load(h, scene_path(kept_files[i]), &e), e);
+        nino_history_points(h, NINO_EV_MEM, &n_mem);
+        CHECK(n_mem == OLD_RECORDS - 1 || n_mem == NEW_RECORDS - 1);
+        n_new += n_mem == NEW_RECORDS - 1;
+        nino_history_destroy(&h);
+    }
+    const char *last = scene_path(kept_files[N_KEPT - 1]);
+    const bool is_new = kept_is_as_long(last, NEW_RECORDS);
+    CHECK(is_new || kept_is_as_long(last, OLD_RECORDS));
+    return n_new + is_new == N_KEPT ? IS_NEW : IS_OLD;
+}
+
 // ---- the queue of a worker --------------------------------------------------------------------
 
 static nino_status queue_add(nino_store *s, nino_jobs *jobs, nino_error *e)
@@ -470,6 +559,7 @@ static const scene scenes[] = {
     { "output", output_prepare, output_act, output_look, false, false },
     { "clips", scene_empty, clip_act, clip_look, false, false },
     { "traces", scene_empty, trace_act, trace_look, false, false },
+    { "kept runs", kept_prepare, kept_act, kept_look, false, false },
     { "queue", queue_prepare, queue_act, queue_look, false, true },
     { "steps", scene_empty, steps_act, steps_look, true, false },
     { "serve", serve_prepare, serve_act, serve_look, false, false },

@@ -52,7 +52,7 @@ drop() {
     kill "$source"; wait "$source" 2>/dev/null || true
 }
 gone() { ! kill -0 $app_pid 2>/dev/null; }
-is_trace() { "$B/ninodes" trace check "$1"; } # to its end: the app may still write it
+is_trace() { "$B/ninodes" trace check "$1"; }
 # sample_workflow SIDE STEPS: $work/sample.json, a sampling of the demo without a decode, seconds on any processor
 sample_workflow() {
     cat >"$work/sample.json" <<END

@@ -1,6 +1,6 @@
 #!/bin/bash
 # The app speaks the language that is asked for; data/po/ninodes.pot has the texts that are in its sources, and every catalogue
-# has all of them.
+# has all of them, as make pot writes them.
 . "$(dirname "$0")/lib.sh"
 for po in "$root"/data/po/*.po; do
     command -v msgcmp >/dev/null || break
@@ -11,9 +11,13 @@ for po in "$root"/data/po/*.po; do
 done
 if command -v xgettext >/dev/null; then
     mkdir "$work/po"
+    cp "$root"/data/po/*.po "$work/po"
     make -s -C "$root" pot po_DIR="$work/po"
     diff -q <(grep '^msgid\|^"' "$work/po/ninodes.pot") <(grep '^msgid\|^"' "$root/data/po/ninodes.pot") >/dev/null ||
         die "data/po/ninodes.pot has not all texts, make pot"
+    for po in "$root"/data/po/*.po; do
+        cmp -s "$po" "$work/po/$(basename "$po")" || die "$po is written in another way by make pot"
+    done
 fi
 
 help_has() { "$B/ninodes-studio" --help 2>>"$SHOTS/help.log" | grep -q "$1"; }

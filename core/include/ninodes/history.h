@@ -28,7 +28,8 @@ NINO_API void nino_history_add(nino_history *h, const nino_event *ev, size_t n,
                                const char *(*name)(void *priv, uint32_t id), void *priv);
 // Adds the events of a trace. Errors: as nino_trace_read().
 NINO_API nino_status nino_history_load(nino_history *h, const char *path, nino_error *err);
-// Writes what is kept as a trace, in the form that nino_trace_create() takes from the name.
+// Writes what is kept as a trace, in the form that nino_trace_create() takes from the name; the file appears whole or
+// not at all, in the place of an older one.
 NINO_API nino_status nino_history_save(const nino_history *h, const char *path, nino_error *err);
 
 // Notes something about a moment, in place of what was noted there; text NULL or "" takes that
@@ -155,6 +156,9 @@ NINO_API bool nino_history_memory(const nino_history *h, size_t i, nino_mem_poin
 // False: nothing is known of it.
 NINO_API bool nino_history_memory_peak(const nino_history *h, uint64_t t0, uint64_t t1,
                                        nino_mem_point *out);
+
+// The most bytes that the plan of the last job uses, which was told at *since_ns (may be NULL). 0: no plan was told.
+NINO_API uint64_t nino_history_planned(const nino_history *h, uint64_t *since_ns);
 
 // A piece of an arena.
 typedef struct nino_pool_block {

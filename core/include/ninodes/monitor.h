@@ -134,7 +134,9 @@ typedef enum nino_mem_op {
     // That arena was given back.
     NINO_MEM_GONE = 6,
     // A late viewer is told of a block that is there already. It counts as no request.
-    NINO_MEM_BLOCK = 7
+    NINO_MEM_BLOCK = 7,
+    // The plan of the job that has begun uses `bytes` at most; not told where there is no plan.
+    NINO_MEM_PLANNED = 8
 } nino_mem_op;
 
 // What a block of the pool is for.

@@ -72,6 +72,10 @@ bool history_memory_add(nino_history *h, const nino_event *ev)
         return false;
     }
     history_pool_apply(&h->pool, &e);
+    if (e.sub == NINO_MEM_PLANNED) {
+        h->planned = e.u.mem.bytes;
+        h->planned_ns = e.t_ns;
+    }
     h->kept++;
     return true;
 }
@@ -118,6 +122,13 @@ bool nino_history_memory_peak(const nino_history *h, uint64_t t0, uint64_t t1, n
     if (a > 0)
         a--; // the state the range begins with
     return a < b && nino_history_memory(h, highest(h, a, b), out);
+}
+
+uint64_t nino_history_planned(const nino_history *h, uint64_t *since_ns)
+{
+    if (h->planned && since_ns)
+        *since_ns = h->planned_ns;
+    return h->planned;
 }
 
 // ---- the pool's blocks -------------------------------------------------------------------------

@@ -87,6 +87,7 @@ struct nino_history {
     size_t n_peak[HISTORY_LEVELS], cap_peak[HISTORY_LEVELS];
     uint32_t use_now[NINO_OWN_COUNT];
     history_pool pool, pool_base; // now; before the first record kept
+    uint64_t planned, planned_ns; // most bytes of the last job's plan, told when; 0: not told
     nino_stats *stats;
 };
 

@@ -2,6 +2,7 @@
 #include "core/monitor/history/history_priv.h"
 
 #include "core/base/error.h"
+#include "core/monitor/trace/trace.h"
 
 typedef struct record {
     uint64_t t_ns;
@@ -75,7 +76,7 @@ nino_status nino_history_save(const nino_history *h, const char *path, nino_erro
     history_save_gather(h, &r);
     qsort(r.list, r.n, sizeof(*r.list), by_time);
     nino_error e = { .code = NINO_OK };
-    nino_trace *t = nino_trace_create(path, &e);
+    nino_trace *t = nino_trace_create_whole(path, &e);
     for (size_t i = 0; t && i < r.n; i++)
         nino_trace_add(t, &r.list[i].ev, 1, nino_history_name, (void *) h);
     if (t && h->lost)

@@ -72,6 +72,8 @@ bool history_span_begin(nino_history *h, const nino_event *ev)
         !history_reserve((void **) &h->span, &h->cap_spans, h->n_spans, sizeof(*h->span)) ||
         !history_reserve((void **) &row->span, &row->cap, row->n, sizeof(*row->span)))
         return false;
+    if (ev->kind == NINO_EV_JOB)
+        h->planned = 0; // each job is told its own
     const int32_t at = (int32_t) h->n_spans++;
     h->span[at] = (nino_span){ .begin_ns = ev->t_ns,
                                .id = ev->id,

@@ -20,6 +20,7 @@ struct nino_totals {
     nino_stats *past, *job; // of the jobs before the last one; of that
     nino_event begin, end;  // of the last job; kind 0: not yet
     nino_event budget;      // told last; kind 0: never
+    nino_event planned;     // of the last job; kind 0: not told
     nino_event open[TOTALS_OPEN];
     size_t n_open;
     uint64_t count;
@@ -83,7 +84,7 @@ static void totals_begin_job(nino_totals *t, const nino_event *ev)
         t->job = fresh;
     }
     t->begin = *ev;
-    t->end.kind = NINO_EV_NONE;
+    t->end.kind = t->planned.kind = NINO_EV_NONE;
 }
 
 static void totals_close(nino_totals *t, uint32_t id)
@@ -110,6 +111,8 @@ static void totals_take(nino_totals *t, const nino_event *ev)
     }
     if (ev->kind == NINO_EV_MEM && ev->sub == NINO_MEM_BUDGET)
         t->budget = *ev;
+    if (ev->kind == NINO_EV_MEM && ev->sub == NINO_MEM_PLANNED)
+        t->planned = *ev;
     nino_stats_add(t->job, ev, 1, totals_name, t);
 }
 
@@ -168,6 +171,7 @@ nino_mon_reader *nino_totals_tell(const nino_totals *t,
     if (nino_stats_count(t->past, NULL) || nino_stats_lost(t->past))
         nino_stats_tell(t->past, &out);
     totals_repeat(&l, &t->begin);
+    totals_repeat(&l, &t->planned);
     if (nino_stats_count(t->job, NULL) || nino_stats_lost(t->job))
         nino_stats_tell(t->job, &out);
     for (size_t i = 0; i < t->n_open; i++)

@@ -334,7 +334,8 @@ static void trace_memory(nino_trace *t, const nino_event *ev)
 {
     static const char *const owners[] = { "weights", "activation", "workspace", "staging" };
     static const char *const ops[] = {
-        "alloc", "free", "trim", "budget", "refused", "arena", "arena given back", "block"
+        "alloc", "free",   "trim", "budget", "refused", "arena", "arena given back",
+        "block", "planned"
     };
     if (ev->u.mem.owner < NINO_OWN_COUNT)
         t->owner_use[ev->u.mem.owner] = (uint64_t) ev->u.mem.owner_use * 256;
@@ -373,7 +374,7 @@ static void trace_sample(nino_trace *t, const nino_event *ev)
 
 // ---- public ------------------------------------------------------------------------------------
 
-nino_trace *nino_trace_create(const char *path, nino_error *err)
+static nino_trace *trace_create(const char *path, bool is_whole, nino_error *err)
 {
     nino_trace *t = calloc(1, sizeof(*t));
     if (!t) {
@@ -381,12 +382,22 @@ nino_trace *nino_trace_create(const char *path, nino_error *err)
         return NULL;
     }
     if (nino_trace_ends_in(path, ".ninotrace"))
-        t->own = nino_own_create(path, err);
+        t->own = nino_own_create(path, is_whole, err);
     else
-        t->out = nino_trace_out_create(path, err);
+        t->out = nino_trace_out_create(path, is_whole, err);
     if (!t->own && !t->out)
         nino_trace_abort(&t);
     return t;
+}
+
+nino_trace *nino_trace_create(const char *path, nino_error *err)
+{
+    return trace_create(path, false, err);
+}
+
+nino_trace *nino_trace_create_whole(const char *path, nino_error *err)
+{
+    return trace_create(path, true, err);
 }
 
 static void trace_start(nino_trace *t, uint64_t ns)

@@ -18,7 +18,7 @@ bool nino_trace_ends_in(const char *path, const char *suffix)
     return n > k && !strcmp(path + n - k, suffix);
 }
 
-nino_trace_out *nino_trace_out_create(const char *path, nino_error *err)
+nino_trace_out *nino_trace_out_create(const char *path, bool is_whole, nino_error *err)
 {
     nino_trace_out *o = calloc(1, sizeof(*o));
     const bool is_gz = nino_trace_ends_in(path, ".gz");
@@ -37,7 +37,7 @@ nino_trace_out *nino_trace_out_create(const char *path, nino_error *err)
         st = nino_fail(err, NINO_ERR_NOMEM, path, "out of memory");
     if (!st)
         st = nino_file_writer_open(NULL, path, false, &o->w, err);
-    o->is_live = o->form->is_cut_anywhere && !is_gz;
+    o->is_live = o->form->is_cut_anywhere && !is_gz && !is_whole;
     if (!st && o->is_live)
         st = nino_file_writer_place(o->w, err);
     if (st)

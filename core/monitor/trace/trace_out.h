@@ -53,8 +53,9 @@ struct nino_trace_out {
 };
 
 bool nino_trace_ends_in(const char *path, const char *suffix);
-// The ending of the name decides on form and compression.
-nino_trace_out *nino_trace_out_create(const char *path, nino_error *err);
+// The ending of the name decides on form and compression. is_whole: the file appears once it is finished, also where
+// the form can be read while it grows.
+nino_trace_out *nino_trace_out_create(const char *path, bool is_whole, nino_error *err);
 // Writes what is in buf to the file, unless `now` is false and there is little of it.
 void nino_trace_out_flush(nino_trace_out *o, bool now);
 // To be called now and then: makes a file that can be read while it grows up to date.

@@ -111,7 +111,7 @@ static void close_trace(nino_own_trace **trace)
     *trace = NULL;
 }
 
-nino_own_trace *nino_own_create(const char *path, nino_error *err)
+nino_own_trace *nino_own_create(const char *path, bool is_whole, nino_error *err)
 {
     nino_own_trace *t = calloc(1, sizeof(*t));
     if (!t || !(t->path = strdup(path)) || !(t->names = nino_names_create())) {
@@ -136,7 +136,7 @@ nino_own_trace *nino_own_create(const char *path, nino_error *err)
     write_all(t, &h, sizeof(h));
     if (t->st && err) // the name only for what can be read
         *err = t->err;
-    if (t->st || nino_file_writer_place(t->w, err))
+    if (t->st || (!is_whole && nino_file_writer_place(t->w, err)))
         close_trace(&t);
     return t;
 }

@@ -45,8 +45,8 @@ typedef struct nino_own_block {
 #define NINO_OWN_FILE_MARK 0x4b4c424eu
 
 typedef struct nino_own_trace nino_own_trace;
-// Replaces a regular file of that name.
-nino_own_trace *nino_own_create(const char *path, nino_error *err);
+// Replaces a regular file of that name: at once, so that it can be read while it grows, or, with is_whole, in the end.
+nino_own_trace *nino_own_create(const char *path, bool is_whole, nino_error *err);
 // Records become readable after half a second at the latest; n may be 0.
 void nino_own_add(nino_own_trace *t, const nino_event *ev, size_t n,
                   const char *(*name)(void *priv, uint32_t id), void *priv);

@@ -1,7 +1,7 @@
 // Nothing is clipped and nothing too small: every label of the window in both perspectives, all drawers, some sizes,
 // light, dark and high contrast. A label has the room that its text wants, or ends in dots and tells the rest as a tooltip.
 // The workflow names a model that is not there, so that problems are listed, too. GDK_SCALE=2: as on a large screen.
-// Views are looked at with a run in them. With a folder in NINO_LAYOUT_SHOTS, what was looked at lies there as pictures.
+// Views are looked at with nothing in them and with a run. With a folder in NINO_LAYOUT_SHOTS, what was looked at lies there as pictures.
 // usage: layout WORKFLOW TRACE [LOCALE_DIR LANGUAGE]
 #include <gtk/gtk.h>
 #include <libintl.h>
@@ -187,15 +187,47 @@ static void set_details(GtkWidget *window, gboolean on)
         gtk_widget_activate_action(window, "win.profile-details", NULL);
 }
 
+static const char *const drawers[] = { "nodes",    "models", "workflows", "queue",
+                                       "problems", "form",   "log" };
+static const char *const views[] = { "kernels", "kernel", "histogram", "flame",      "memory",
+                                     "pool",    "tiles",  "roofline",  "device",     "steps",
+                                     "advice",  "runs",   "compare",   "performance" };
+
+// A window in which nothing was done yet: what each view says there.
+static void look_at_nothing(GtkWidget *window, int width, int height, const char *theme)
+{
+    char what[32];
+    gtk_widget_activate_action(window, "win.perspective", "s", "compose");
+    look(window, "welcome", width, height, theme);
+    check_size(window, width, height);
+    gtk_widget_activate_action(window, "win.panel", "s", "result");
+    for (gsize i = 0; i < G_N_ELEMENTS(drawers); i++) {
+        gtk_widget_activate_action(window, "win.panel", "s", drawers[i]);
+        g_snprintf(what, sizeof(what), "no-%s", drawers[i]);
+        look(window, what, width, height, theme);
+        check_size(window, width, height);
+    }
+    gtk_widget_activate_action(window, "win.drawer", "s", "log"); // closes it
+    gtk_widget_activate_action(window, "win.side", NULL);
+    gtk_widget_activate_action(window, "win.perspective", "s", "profile");
+    set_details(window, TRUE);
+    for (gsize i = 0; i < G_N_ELEMENTS(views); i++) {
+        gtk_widget_activate_action(window, "win.view", "s", views[i]);
+        g_snprintf(what, sizeof(what), "no-%s", views[i]);
+        look(window, what, width, height, theme);
+        check_size(window, width, height);
+    }
+    set_details(window, FALSE);
+    gtk_widget_activate_action(window, "win.perspective", "s", "compose");
+}
+
 static void look_at_all(GtkWidget *window, int width, int height, const char *theme)
 {
-    static const char *const drawers[] = { "",      "nodes",    "models", "workflows",
-                                           "queue", "problems", "form",   "log" };
     gtk_widget_activate_action(window, "win.perspective", "s", "compose");
+    look(window, "compose", width, height, theme);
     for (gsize i = 0; i < G_N_ELEMENTS(drawers); i++) {
-        if (*drawers[i])
-            gtk_widget_activate_action(window, "win.panel", "s", drawers[i]);
-        look(window, *drawers[i] ? drawers[i] : "compose", width, height, theme);
+        gtk_widget_activate_action(window, "win.panel", "s", drawers[i]);
+        look(window, drawers[i], width, height, theme);
     }
     check_size(window, width, height);
     gtk_widget_activate_action(window, "win.panel", "s", "queue");
@@ -206,9 +238,6 @@ static void look_at_all(GtkWidget *window, int width, int height, const char *th
     look(window, "results", width, height, theme);
     gtk_widget_activate_action(window, "win.side", NULL);
     gtk_widget_activate_action(window, "win.perspective", "s", "profile");
-    static const char *const views[] = { "kernels", "kernel", "histogram", "flame",      "memory",
-                                         "pool",    "tiles",  "roofline",  "device",     "steps",
-                                         "advice",  "runs",   "compare",   "performance" };
     for (gsize i = 0; i < G_N_ELEMENTS(views); i++) {
         gtk_widget_activate_action(window, "win.view", "s", views[i]);
         look(window, views[i], width, height, theme);
@@ -350,10 +379,10 @@ static void check_window(GtkApplication *app, char **files, int width, int heigh
     gtk_window_set_default_size(GTK_WINDOW(window), width, height);
     gtk_window_present(GTK_WINDOW(window));
     WAIT_FOR(gtk_widget_get_mapped(window) && gtk_widget_get_width(window) > 0);
-    nino_prefs_set("theme", "light");
-    gtk_widget_activate_action(window, "win.perspective", "s", "compose");
-    look(window, "welcome", width, height, "light");
-    check_size(window, width, height);
+    for (gsize i = 0; i < (width == 1280 ? 2 : 1); i++) { // light, the smallest in dark, too
+        nino_prefs_set("theme", themes[i]);
+        look_at_nothing(window, width, height, themes[i]);
+    }
     layout_open(window, files[0]);
     layout_open(window, files[1]);
     for (gsize i = 0; i < G_N_ELEMENTS(themes); i++) {

@@ -353,6 +353,46 @@ static void check_crosshair(NinoRun *run, GtkWidget *area, guint64 t)
     nino_run_set_cursor(run, t);
 }
 
+// Blue, green, red, give or take what rounding does.
+static gboolean is_like(uint32_t px, const int wanted[3])
+{
+    for (int i = 0; i < 3; i++)
+        if (abs((int) (px >> (8 * i) & 255) - wanted[i]) > 2)
+            return FALSE;
+    return TRUE;
+}
+
+// Where the line of a colour lies, two pixels high, as an export draws it; NAN: there is none.
+static double line_at(GtkWidget *view, int width, int height, size_t colour)
+{
+    const GdkRGBA *c = nino_plot_colour(colour);
+    cairo_surface_t *s = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height);
+    cairo_t *cr = cairo_create(s);
+    nino_view_get_export(view)->draw(view, cr, width, height, FALSE);
+    cairo_surface_flush(s);
+    const unsigned char *px = cairo_image_surface_get_data(s);
+    const int wanted[] = { (int) lroundf(c->blue * 255), (int) lroundf(c->green * 255),
+                           (int) lroundf(c->red * 255) };
+    double at = (double) NAN;
+    for (int y = 0; y < height && isnan(at); y++) {
+        int n = 0;
+        for (int x = 0; x < width; x++)
+            n += is_like(((const uint32_t *) (px + y * cairo_image_surface_get_stride(s)))[x],
+                         wanted);
+        at = n > width / 2 ? y : at;
+    }
+    cairo_destroy(cr);
+    cairo_surface_destroy(s);
+    return at;
+}
+
+static void find_planned(gpointer user, const NinoCell *cells, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(cells[i].column, "planned_bytes") && isfinite(cells[i].number))
+            *(double *) user = cells[i].number;
+}
+
 // The memory in use at t, as text.
 static char *in_use_at(NinoRun *run, guint64 t)
 {
@@ -361,15 +401,6 @@ static char *in_use_at(NinoRun *run, guint64 t)
     CHECK(nino_history_memory_peak(nino_run_history(run), t, t + 1, &m));
     nino_format_bytes(v, sizeof(v), (double) m.in_use);
     return g_strdup_printf("%s in use", v);
-}
-
-// Blue, green, red, give or take what rounding does.
-static gboolean is_like(uint32_t px, const int wanted[3])
-{
-    for (int i = 0; i < 3; i++)
-        if (abs((int) (px >> (8 * i) & 255) - wanted[i]) > 2)
-            return FALSE;
-    return TRUE;
 }
 
 // A line of the colour over most of the width.
@@ -387,6 +418,34 @@ static gboolean has_line(GtkWidget *w, const GdkRGBA *c)
             return TRUE;
     }
     return FALSE;
+}
+
+// What the plan uses at most is drawn where the axis has that value: a band below the line, behind the columns; and it is in
+// the table. Nothing of it is there for a run without a plan.
+static void check_planned(NinoRun *run, GtkWidget *view)
+{
+    enum { WIDTH = 900, HEIGHT = 300, LEFT = 74, TOP = 24, BOTTOM = 20 };
+    const double planned = (double) nino_history_planned(nino_run_history(run), NULL);
+    CHECK(planned == 2.5 * 0x1p30);
+    WAIT_FOR(has_line(view, nino_plot_colour(4)));
+    const double h = HEIGHT - TOP - BOTTOM, line = line_at(view, WIDTH, HEIGHT, 4),
+                 budget = line_at(view, WIDTH, HEIGHT, NINO_PLOT_FAILED);
+    CHECK(line > budget && budget > TOP);
+    const double share = (TOP + h - line) / (TOP + h - budget); // of 4 GiB, where that line is
+    CHECK(fabs(share - planned / (4 * 0x1p30)) < 2 / h);
+    double found = 0;
+    nino_view_get_export(view)->rows(view, find_planned, &found);
+    CHECK(found == planned);
+    NinoRun *none = nino_run_new();
+    nino_run_add(none,
+                 &(nino_event){ .kind = NINO_EV_MEM,
+                                .t_ns = 1000,
+                                .u.mem = { .bytes = 256, .in_use = 1 << 20, .reserved = 1 << 20 } },
+                 1, name_of, NULL);
+    GtkWidget *other = g_object_ref_sink(nino_view_new(nino_view_find("memory"), none));
+    CHECK(isnan(line_at(other, WIDTH, HEIGHT, 4)));
+    g_object_unref(other);
+    g_object_unref(none);
 }
 
 static void check_readout(NinoRun *run, const char *dir)
@@ -422,6 +481,8 @@ static void check_readout(NinoRun *run, const char *dir)
     }
     CHECK(is_described(view[1], "budget 4")); // GiB; and a line where it is
     WAIT_FOR(has_line(view[1], nino_plot_colour(NINO_PLOT_FAILED)));
+    CHECK(is_described(view[1], "planned at most 2.5")); // GiB
+    check_planned(run, view[1]);
     CHECK(press(view[1], GDK_KEY_Left, 0) && nino_run_cursor(run) == a + 26400000);
 
     // m asks for a note there, m again shows it for changing; it is read out in every plot

@@ -135,6 +135,7 @@ static uint32_t make_start(Maker *m, uint32_t *job)
     *job = begin(m, NINO_EV_JOB, 1, 0, 0, 0);
     const uint32_t node = begin(m, NINO_EV_NODE, 2, *job, 0, 2);
     memory(m, NINO_MEM_BUDGET, NINO_OWN_ACTIVATION, 0, 4ull << 30);
+    memory(m, NINO_MEM_PLANNED, NINO_OWN_ACTIVATION, 0, 5ull << 29);
     memory(m, NINO_MEM_ARENA, NINO_OWN_WEIGHTS, 0, 2ull << 30);
     memory(m, NINO_MEM_ARENA, NINO_OWN_ACTIVATION, 0, 1ull << 30);
     for (uint32_t i = 0; i < 40; i++) {

@@ -146,7 +146,7 @@ static void test_a_model(void)
 int main(void)
 {
     static const NinoShelfType type = { .search = "Search",
-                                        .empty = "Nothing",
+                                        .not_found = "Nothing",
                                         .items = test_items,
                                         .is_dragged = TRUE,
                                         .chosen = test_chosen };

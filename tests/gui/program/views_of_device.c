@@ -135,7 +135,7 @@ static int colours_of(GdkTexture *t)
     return n;
 }
 
-static void shoot(GtkWidget *w, const char *dir, const char *id, const char *theme, int least)
+static GdkTexture *drawn(GtkWidget *w, const char *theme)
 {
     GdkPaintable *p = gtk_widget_paintable_new(w);
     const int width = gtk_widget_get_width(w), height = gtk_widget_get_height(w);
@@ -148,15 +148,26 @@ static void shoot(GtkWidget *w, const char *dir, const char *id, const char *the
     GdkTexture *t =
         gsk_renderer_render_texture(gtk_native_get_renderer(gtk_widget_get_native(w)), node,
                                     &GRAPHENE_RECT_INIT(0, 0, (float) width, (float) height));
+    gsk_render_node_unref(node);
+    g_object_unref(p);
+    return t;
+}
+
+// Once it has so many colours: what is in the place of a plot comes after the first frame.
+static void shoot(GtkWidget *w, const char *dir, const char *id, const char *theme, int least)
+{
+    g_autoptr(GdkTexture) t = drawn(w, theme);
+    for (int tries = 0; colours_of(t) < least && tries < 400; tries++) {
+        iterate(25);
+        g_object_unref(t);
+        t = drawn(w, theme);
+    }
     g_autofree char *path = g_strdup_printf("%s/%s-%s.png", dir, id, theme);
     CHECK(gdk_texture_save_to_png(t, path));
     if (colours_of(t) < least) {
         g_printerr("%s: only %d colours\n", path, colours_of(t));
         exit(1);
     }
-    g_object_unref(t);
-    gsk_render_node_unref(node);
-    g_object_unref(p);
 }
 
 // ---- exports -----------------------------------------------------------------------------------

@@ -54,12 +54,18 @@ static void put(nino_monitor *m, nino_server *s, nino_event ev)
     CHECK(!"the server counts");
 }
 
+static uint64_t planned_for(int nodes) { return (uint64_t) nodes << 20; }
+
 // A made-up job: nodes with steps, kernels of several shapes and lengths, memory, caches, power.
 static void run_job(nino_monitor *m, nino_server *s, int nodes, int steps, bool is_left_open)
 {
     static const char *const op[] = { "gemm", "conv", "norm" };
     const uint32_t job = nino_monitor_begin(m, NINO_EV_JOB, "job", 0, 0);
     published++;
+    put(m, s,
+        (nino_event){ .kind = NINO_EV_MEM,
+                      .sub = NINO_MEM_PLANNED,
+                      .u.mem = { planned_for(nodes), 0, 1 << 20, 1 << 19, NINO_OWN_ACTIVATION } });
     for (int i = 0; i < nodes; i++) {
         char name[40];
         snprintf(name, sizeof(name), "%d Node%d", i, i);
@@ -189,6 +195,7 @@ static void late_is_as_early(void)
     CHECK(records == published - summed);
     same_totals(all, early_all);
     same_totals(nino_history_stats(job), early_job);
+    CHECK(nino_history_planned(job, NULL) == planned_for(40)); // told long ago
 
     // A second one, later, never has less.
     nino_op_stat before[16], after[16];

@@ -306,8 +306,8 @@ static void test_cuts(void)
 
 static void test_paths(void)
 {
-    CHECK(!nino_own_create(dir, &err) && err.code == NINO_ERR_IO);
-    CHECK(!nino_own_create(path_of("a.json/a.ninotrace"), &err) && err.where[0]);
+    CHECK(!nino_own_create(dir, false, &err) && err.code == NINO_ERR_IO);
+    CHECK(!nino_own_create(path_of("a.json/a.ninotrace"), false, &err) && err.where[0]);
     seen s = { 0 };
     CHECK(nino_own_read(path_of("none"), look, &s, NULL, &err) == NINO_ERR_MISSING);
     CHECK(!nino_own_is(path_of("a.json")) && nino_own_is(path_of("a.ninotrace")));

@@ -185,16 +185,22 @@ static float *compare(const char *device, nino_graph *g, uint64_t budget, nino_s
     CHECK(i->fits && i->budget == budget);
     nino_job *job = nino_job_start(ctx, g, NULL, &err);
     CHECK_OK(job ? NINO_OK : err.code, err);
-    size_t n_told = 0;
+    size_t n_told = 0, n_planned = 0;
     while (!nino_job_done(job, &st, &err)) {
         const size_t k = nino_job_poll(job, ev, 64);
-        for (size_t j = 0; j < k; j++)
+        for (size_t j = 0; j < k; j++) {
             n_told += ev[j].kind == NINO_EV_CHOICE && ev[j].u.choice.seconds == i->seconds;
+            if (ev[j].kind == NINO_EV_MEM && ev[j].sub == NINO_MEM_PLANNED) {
+                CHECK(ev[j].u.mem.bytes == p->peak_bytes); // what viewers draw is the plan's
+                n_planned++;
+            }
+        }
         if (!k)
             nino_job_wait(job, 20);
     }
     CHECK_OK(st, err);
     CHECK(n_told == nino_scheme_choices(s)); // what was chosen is told
+    CHECK(n_planned == 1);
     nino_job_memory(job, &m);
     check_budget((double) m.peak, (double) budget);
     check_close("peak", (double) p->peak_bytes, (double) m.peak);
