@@ -191,7 +191,7 @@ static void check_across_blocks(void)
 {
     enum { BLOCKS = 5, ROWS = 8, WIDTH = 20, Q8_0 = 8 };
     nino_buf b = { 0 }, shape = { 0 }, data = { 0 };
-    float part[3 * WIDTH];
+    float rows[3 * WIDTH];
     nino_buf_adds(&b, "GGUF");
     gguf_u32(&b, 3);
     gguf_u64(&b, 1);
@@ -217,14 +217,14 @@ static void check_across_blocks(void)
     const nino_tensor_info *t = nino_weights_find(w, "w");
     CHECK(t && t->rank == 2 && t->dim[0] == ROWS && t->dim[1] == WIDTH);
     for (int first = 0; first <= ROWS - 3; first++) {
-        CHECK_OK(nino_weights_read_rows_f32(w, t, first, 3, part, &err), err);
+        CHECK_OK(nino_weights_read_rows_f32(w, t, first, 3, rows, &err), err);
         for (int i = 0; i < 3 * WIDTH; i++) {
             const int at = first * WIDTH + i;
-            CHECK(part[i] == (float) (at / 32 * 20 + at % 32 - 60) / 2);
+            CHECK(rows[i] == (float) (at / 32 * 20 + at % 32 - 60) / 2);
         }
     }
     CHECK(!truncate(path_of("w"), 100));
-    CHECK(nino_weights_read_rows_f32(w, t, 0, 1, part, &err) && err.msg[0]);
+    CHECK(nino_weights_read_rows_f32(w, t, 0, 1, rows, &err) && err.msg[0]);
     nino_weights_unref(&w);
 }
 

@@ -305,13 +305,13 @@ static void other_frames(void)
 
 static void other_sizes(void)
 {
-    static const sizes clips[] = { { 0, 16, 2, 8000, "frames of 0 x 16 pixels" },
-                                   { 16, 0, 2, 8000, "frames of 16 x 0 pixels" },
-                                   { 16385, 16, 2, 8000, "frames of 16385 x 16 pixels" },
-                                   { 16, 16385, 2, 8000, "frames of 16 x 16385 pixels" } };
-    static const sizes sounds[] = { { 0, 0, 0, 8000, "a sound of 0 channels at 8000 Hz" },
-                                    { 0, 0, 65, 8000, "a sound of 65 channels at 8000 Hz" },
-                                    { 0, 0, 2, 0, "a sound of 2 channels at 0 Hz" } };
+    static const sizes clips[] = { { 0, 16, 2, 8000, "frames of 0 x 16 pixels", 0 },
+                                   { 16, 0, 2, 8000, "frames of 16 x 0 pixels", 0 },
+                                   { 16385, 16, 2, 8000, "frames of 16385 x 16 pixels", 0 },
+                                   { 16, 16385, 2, 8000, "frames of 16 x 16385 pixels", 0 } };
+    static const sizes sounds[] = { { 0, 0, 0, 8000, "a sound of 0 channels at 8000 Hz", 0 },
+                                    { 0, 0, 65, 8000, "a sound of 65 channels at 8000 Hz", 0 },
+                                    { 0, 0, 2, 0, "a sound of 2 channels at 0 Hz", 0 } };
     nino_error err = { 0 };
     for (size_t i = 0; i < sizeof(clips) / sizeof(clips[0]); i++) {
         claim = &clips[i];
