@@ -274,6 +274,8 @@ $(call bin,$(fuzz_SRC)): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,exit nino_buf
 # These make allocations fail (tests/oom.h, tests/unit/oom/arena.h).
 $(call bin,$(patsubst %,tests/unit/oom/%.c,document flows format graph paths text) $(fuzz_SRC)): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,nino_arena_alloc nino_arena_strndup nino_arena_strdup)
 $(call bin,$(filter tests/unit/oom/%,$(unit_SRC)) $(fuzz_SRC) tests/fault/allocations.c): LDFLAGS += $(addprefix -Wl$(comma)--wrap=,malloc calloc realloc strdup strndup aligned_alloc posix_memalign free pthread_create mmap)
+# Another process sweeps as this one is about to rename.
+$(B)/tests/unit/base/file_swept: LDFLAGS += $(addprefix -Wl$(comma)--wrap=,renameat renameat2)
 # This one counts how often nodes ask whether they are cancelled.
 $(B)/tests/unit/node/cancel: LDFLAGS += -Wl,--wrap=nino_node_cancelled
 # This one sees a file change while it is opened.

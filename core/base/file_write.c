@@ -249,14 +249,9 @@ nino_status nino_file_writer_commit(nino_file_writer **pw, bool exclusive, nino_
 {
     nino_file_writer *w = *pw;
     nino_status st = file_write_flush(w, err);
-    if (!st) {
-        const int rc = close(w->fd);
-        w->fd = -1;
-        if (rc)
-            st = nino_file_errno(err, w->name, "cannot write");
-        else if (!w->is_placed)
-            st = file_write_place(w, w->base, exclusive, err);
-    }
+    if (!st &&
+        !w->is_placed) // closed, and so unlocked, once it has its name: until then it is to be swept
+        st = file_write_place(w, w->base, exclusive, err);
     if (st && !w->is_placed)
         nino_file_writer_abort(pw);
     else

@@ -350,8 +350,8 @@ static nino_dtype dtype_of(const nino_st_source *e)
 // Bytes of the values without gaps.
 static uint64_t safetensors_bytes_of(const nino_st_source *e)
 {
-    if (e->array)
-        return e->array->bytes;
+    if (e->array || !e->info)
+        return e->array ? e->array->bytes : 0;
     uint64_t n = nino_dtype_size(e->info->dtype);
     for (int k = 0; k < e->info->rank; k++)
         n *= (uint64_t) e->info->dim[k];
@@ -380,8 +380,8 @@ static uint64_t put_header(nino_buf *b, const nino_st_source *sources, int n, co
         put_meta(b, meta, n_meta);
     for (int i = 0; i < n; i++) {
         const nino_st_source *e = &sources[i];
-        const int rank = e->array ? e->array->shape.rank : e->info->rank;
-        const int64_t *dim = e->array ? e->array->shape.dim : e->info->dim;
+        const int rank = e->array ? e->array->shape.rank : e->info ? e->info->rank : 0;
+        const int64_t *dim = e->array ? e->array->shape.dim : e->info ? e->info->dim : NULL;
         nino_buf_adds(b, i || n_meta ? "," : "");
         nino_buf_add_json_string(b, e->name, strlen(e->name));
         nino_buf_addf(b, ":{\"dtype\":\"%s\",\"shape\":[", nino_dtype_safetensors(dtype_of(e)));
@@ -402,8 +402,8 @@ static uint64_t put_header(nino_buf *b, const nino_st_source *sources, int n, co
 
 static nino_status write_tensor(nino_file_writer *w, const nino_st_source *e, nino_error *err)
 {
-    if (e->array)
-        return nino_file_writer_write(w, e->array->data, e->array->bytes, err);
+    if (e->array || !e->info)
+        return e->array ? nino_file_writer_write(w, e->array->data, e->array->bytes, err) : NINO_OK;
     const uint64_t n = safetensors_bytes_of(e), room = n > e->info->bytes ? n : e->info->bytes;
     void *values = malloc((size_t) room + 1);
     nino_status st = values ? nino_weights_read(e->file, e->info, values, err)

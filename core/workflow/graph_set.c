@@ -198,7 +198,7 @@ static nino_status set_attached(nino_graph *g, int i, const char *input, const c
         nino_json_parse(g->workflow_json, strlen(g->workflow_json), g->name, NULL, &doc, &e);
     if (!st && !(ui = nino_ui_create(doc, doc->root, g->name, &e)))
         st = e.code;
-    if (!st && !(st = nino_ui_to_api(ui, &b, &e))) {
+    if (ui && !(st = nino_ui_to_api(ui, &b, &e))) {
         const int32_t at = find_member(ui, &g->nodes[i]);
         done = at >= 0 && !(st = nino_ui_set(ui, at, input, json, &shared, &e));
     }

@@ -313,7 +313,7 @@ static bool ui_bind_by_name(nino_ui *ui, const nino_json *names, const nino_json
     for (int32_t i = 0; i < w->n && !is_open; i++) {
         const nino_json *v = nino_json_get(names, w->list[i].name);
         at = has_list ? list->child : NULL;
-        for (const nino_json *k = names->child; v && at && k != v; k = k->next)
+        for (const nino_json *k = names->child; v && at && k && k != v; k = k->next)
             at = at->next;
         w->list[i].value = at && v ? at : (nino_json *) v;
         if (!open_choice(ui, w, i))
