@@ -21,7 +21,7 @@ write skips 'echo skipped: no reason; exit 77'
 write hangs 'echo asleep; sleep 60'
 write second "[ \$(wc -l < $dir/second.runs) = 2 ] && exit 0" "$no_look"
 write never "$no_look"
-NINODES_TEST_LIMIT=2 NINODES_TEST_LONG='' python3 tests/run.py "$dir" "$dir"/{passes,fails,skips,hangs,second,never}.sh \
+NINODES_FIGURES='' NINODES_TEST_LIMIT=2 NINODES_TEST_LONG='' python3 tests/run.py "$dir" "$dir"/{passes,fails,skips,hangs,second,never}.sh \
     > "$dir/out" 2>&1 && fail "a failed test, and exit status 0"
 grep -qx '2 passed, 3 failed, 1 skipped' "$dir/out" || fail "counts: $(tail -n 1 "$dir/out")"
 for words in 'ok   passes.sh' 'FAIL fails.sh' '     | its words' '     | exit status 3' 'skip skips.sh' 'FAIL hangs.sh' \
