@@ -110,12 +110,13 @@ static inline uint64_t any_draw(uint64_t n)
     return any_state % n;
 }
 
-// $NINODES_TEST_SEED gives others than always.
-static inline void any_begin(int of)
+// Class i is to be tried ($NINODES_TEST_CLASS: one alone), with what is drawn for it ($NINODES_TEST_SEED: other than always).
+static inline bool any_begin(int i)
 {
-    const char *seed = getenv("NINODES_TEST_SEED");
+    const char *only = getenv("NINODES_TEST_CLASS"), *seed = getenv("NINODES_TEST_SEED");
     any_state =
-        88172645463325252u + (seed ? strtoull(seed, NULL, 10) : 0) * 1000003 + (uint64_t) of * 7919;
+        88172645463325252u + (seed ? strtoull(seed, NULL, 10) : 0) * 1000003 + (uint64_t) i * 7919;
+    return !only || !strcmp(only, nino_node_defs[i]->key);
 }
 
 // in.png of the sources
@@ -127,6 +128,16 @@ static inline void any_picture(nino_ctx *ctx)
     for (int i = 0; i < (int) sizeof(pixels); i++)
         (&pixels[0][0][0])[i] = (uint8_t) (i / 7 * 13);
     flow_picture(ctx, &r, "in.png");
+}
+
+// On $NINODES_TEST_DEVICE, or the reference.
+static inline nino_ctx *any_open(void)
+{
+    const char *device = getenv("NINODES_TEST_DEVICE");
+    nino_ctx *ctx = flow_open_with(device ? device : "ref", NULL, NULL);
+    CHECK(ctx);
+    any_picture(ctx);
+    return ctx;
 }
 
 // What gives that type; NULL: nothing here does.

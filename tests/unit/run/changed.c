@@ -164,25 +164,19 @@ static bool check_case(const nino_node_def *d, int *n, int *n_ok)
 
 int main(void)
 {
-    const char *only = getenv("NINODES_TEST_CLASS"), *device = getenv("NINODES_TEST_DEVICE");
-    const bool is_long = getenv("NINODES_TEST_LONG");
+    const bool is_one = getenv("NINODES_TEST_CLASS"), is_long = getenv("NINODES_TEST_LONG");
     const int times = is_long ? 5 : 1;
     int n = 0, n_ok = 0, wrong = 0;
-    ctx = flow_open_with(device ? device : "ref", NULL, NULL);
-    CHECK(ctx);
-    any_picture(ctx);
+    ctx = any_open();
     for (int i = 0; nino_node_defs[i]; i++) {
-        if (only && strcmp(only, nino_node_defs[i]->key) != 0)
-            continue;
-        any_begin(i);
-        if (!is_long && !only && any_draw(3))
+        if (!any_begin(i) || (!is_long && !is_one && any_draw(3)))
             continue;
         for (int k = 0; k < times; k++)
             wrong += !check_case(nino_node_defs[i], &n, &n_ok);
         flow_forget_outputs();
     }
     printf("  %d changes, after %d of them the run did well\n", n, n_ok);
-    CHECK(only || (n > 100 && n_ok > n / 3));
+    CHECK(is_one || (n > 100 && n_ok > n / 3));
     CHECK(!wrong);
     nino_ctx_destroy(&ctx);
     flow_clean();
