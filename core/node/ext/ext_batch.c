@@ -10,11 +10,25 @@
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t batch_of(const nino_value *v) { return nino_ext_array(v)->shape.dim[0]; }
 
+// How many of from, from + step, ... lie below `to`.
+static int64_t steps_of(int64_t from, int64_t to, int64_t step)
+{
+    return to > from ? 1 + (to - from - 1) / step : 0;
+}
+
+// Is there room for n of the kind that the first input has?
+static nino_status need_room(const nino_run *r, int64_t n, nino_error *err)
+{
+    nino_shape shape = nino_ext_array(r->in[0])->shape;
+    shape.dim[0] = n;
+    return nino_node_fits(NINO_F32, shape, r->def->key, err);
+}
+
 // Entries from, from + step, ... below `to` as output i; none: it stays empty.
 static nino_status give_range(nino_run *r, int i, const nino_value *v, int64_t from, int64_t to,
                               int64_t step, nino_error *err)
 {
-    const int64_t n = to > from ? (to - from + step - 1) / step : 0;
+    const int64_t n = steps_of(from, to, step);
     int64_t *at = calloc((size_t) n + 1, sizeof(*at));
     nino_status st = NINO_OK;
     if (!at)
@@ -31,7 +45,7 @@ static nino_status give_counted(nino_run *r, int i, const nino_value *v, int64_t
                                 int64_t step, nino_error *err)
 {
     const nino_status st = give_range(r, i, v, from, to, step, err);
-    return st ? st : nino_out_int(r, i + 1, to > from ? (to - from + step - 1) / step : 0, err);
+    return st ? st : nino_out_int(r, i + 1, steps_of(from, to, step), err);
 }
 
 // ---- counting --------------------------------------------------------------------------------
@@ -546,6 +560,9 @@ static nino_status expand_run(nino_run *r, nino_error *err)
 {
     const expand_params *p = r->params;
     const int64_t n = batch_of(r->in[0]), size = p->size;
+    nino_status st = need_room(r, size, err);
+    if (st)
+        return st;
     int64_t *at = calloc((size_t) size + 1, sizeof(*at));
     const double down = size > 1 ? (double) (n - 1) / (double) (size - 1) : 0;
     for (int64_t i = 0; at && i < size; i++) {
@@ -557,8 +574,8 @@ static nino_status expand_run(nino_run *r, nino_error *err)
             k = p->method == 1 ? i % n : p->method == 2 ? (i < size - n ? 0 : i - (size - n)) : i;
         at[i] = k < n ? k : n - 1;
     }
-    const nino_status st = at ? nino_ext_out_picked(r, 0, r->in[0], at, size, err)
-                              : nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
+    st = at ? nino_ext_out_picked(r, 0, r->in[0], at, size, err)
+            : nino_fail(err, NINO_ERR_NOMEM, r->def->key, "out of memory");
     free(at);
     return st;
 }
