@@ -168,10 +168,13 @@ nino_status nino_exec_link_params(run_state *rs, const nino_gnode *n, int turn, 
         if (!v || value_text(v, buf, sizeof(buf), &text))
             return nino_fail(err, NINO_ERR_FORMAT, p->key, "the linked value is not a %s",
                              nino_param_type_name(p));
-        const nino_status st = nino_param_from_text(p, text, rs->x->g->checked, &d, err);
-        if (st)
+        // What has no effect is no part of what a result is kept by: it must not decide whether there is one.
+        const nino_status st =
+            nino_param_from_text(p, text, rs->x->g->checked, &d, p->is_inert ? NULL : err);
+        if (st && !p->is_inert)
             return st;
-        nino_param_store(p, n->params, &d);
+        if (!st)
+            nino_param_store(p, n->params, &d);
     }
     return NINO_OK;
 }

@@ -80,6 +80,18 @@ static void errors(nino_ctx *ctx)
     CHECK_STR(r.err.msg, "the area lies outside the mask of 8x8");
 }
 
+// What has no effect may be of any number, as it is where the result is there from another run.
+static void no_effect(nino_ctx *ctx)
+{
+    const char *const workflow =
+        FLOW_OF(NODE("1", "PrimitiveFloat", "'value': 7"), NODE("2", "PrimitiveInt", "'value': 3"),
+                NODE("3", "PlaySound|pysssss", "'any': ['2', 0], 'volume': ['1', 0]"),
+                NODE("4", "PreviewAny", "'source': ['3', 0]"));
+    const flow_result r = run(ctx, workflow);
+    CHECK_OK(r.st, r.err);
+    CHECK_STR(r.text[r.n_texts - 1], "3");
+}
+
 int main(void)
 {
     nino_ctx *ctx = flow_open("ref", NULL);
@@ -87,6 +99,7 @@ int main(void)
     previews(ctx);
     masks(ctx);
     errors(ctx);
+    no_effect(ctx);
     nino_ctx_destroy(&ctx);
     flow_clean();
     return 0;
