@@ -421,8 +421,10 @@ void serve_take_queue(nino_serve *s, const nino_queue *q)
 void serve_lost_worker(nino_serve *s)
 {
     s->telling = NULL;
-    for (serve_record *r = s->joining; r; r = r->next)
-        r->after = 0; // the next one counts anew
+    for (serve_record *r = s->joining; r; r = r->next) {
+        r->after = 0;           // the next one counts anew
+        serve_prompt_queued(r); // it was taken: nobody waits for who may never come
+    }
     for (serve_record *r = s->records; r; r = r->next) {
         r->has_died |= r->state == NINO_QUEUE_RUNNING;
         if (!r->prompt)

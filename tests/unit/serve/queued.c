@@ -188,11 +188,17 @@ static void worker_gone(void)
     while (!s->joining->taken)
         step();
     CHECK(!nino_serve_answered(c) && s->joining->after == 0);
-    // another one does, and has it no more: it came and went
-    start(true);
-    while (!nino_serve_answered(c))
-        step();
+    // it goes, and nobody may come after it: it was taken
+    nino_server_stop(&server);
+    for (int i = 0; i < 20000 && !nino_serve_answered(c); i++) {
+        nino_serve_poll(s, &err);
+        nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+    }
+    CHECK(nino_serve_answered(c) && s->joining);
     answered(c, 200, "\"prompt_id\":\"never\"");
+    // another one has it no more: it came and went
+    start(true);
+    CHECK(!s->joining);
 }
 
 // Of what has ended, the newest 256 at most.
