@@ -3,7 +3,7 @@
 #   make                 library, CLI, app        make check       all tests (make check-long: the long ones too)
 #   make demo            a picture and a clip     make bench       speed, as ratios against other libraries
 #   make lint            style and static checks  make format      rewrite with clang-format
-#   make soak N=3000     mixed jobs in one process        make reliability   the table of the last check-long, soak, ...
+#   make soak N=3000     mixed jobs in one process        make reliability   the table of the last check-long, soak, ... [NOTE='...']
 #   make check-tsan      what threads share, under ThreadSanitizer
 #   make check-unit      tests of one kind: check-performance (costs, counted), check-integration, check-regression
 #   make fuzz FUZZ=json TIME=60   a parser under libFuzzer (ENGINE=afl: AFL++); FUZZ=all: every one in turn
@@ -366,7 +366,7 @@ soak: $(B)/tests/fault/soak
 	$(Q)NINODES_FIGURES=$(figures_DIR) NINODES_SOAK=$(N) $<
 reliability:
 	$(Q)mkdir -p $(figures_DIR)
-	-$(Q)python3 tests/reliability.py $(figures_DIR) > $(B)/RELIABILITY.md
+	-$(Q)NOTE='$(NOTE)' python3 tests/reliability.py $(figures_DIR) > $(B)/RELIABILITY.md
 	$(Q)cp $(B)/RELIABILITY.md bench/results/RELIABILITY.md
 # The tests by what they are for; `check` has all of them. performance: what runs cost as counted before them, no clock
 # in it. regression: outputs against stored references.

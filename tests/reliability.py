@@ -4,7 +4,8 @@
 reliability.py FOLDER     FOLDER is what $NINODES_FIGURES named (a file a program: what, target, figure, reached); Markdown
                           on stdout, exit status 1 if a figure misses its target
 
-Beside it, where they are there: coverage.txt of `make coverage`, bugs.txt of `make check-bugs`.
+Beside it, where they are there: coverage.txt of `make coverage`, bugs.txt of `make check-bugs`. $NOTE: what whoever reads it has to
+know, such as which of the figures are of another run.
 """
 import glob
 import os
@@ -120,6 +121,8 @@ def main(folder):
     print("Written by `make reliability` from what the tests of `make check-long` have counted; targets that are missed are in bold.")
     print("What each promise means is in [data/doc/reliability.md](../../data/doc/reliability.md).\n")
     print("Commit %s, %s, %d processors.\n" % (commit or "unknown", cpu, os.cpu_count() or 1))
+    if os.environ.get("NOTE"):
+        print(os.environ["NOTE"] + "\n")
     print("| what | target | figure |\n|---|---|---|")
     for line in lines:
         print("| %s |" % " | ".join(c.replace("|", "\\|") for c in line))
