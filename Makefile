@@ -396,7 +396,7 @@ check-valgrind: deps-check
 check-memory: $(call bin,$(valgrind_SRC) tests/unit/monitor/serve.c)
 	$(Q)NINODES_TEST_LIMIT=3600 NINODES_TEST_UNDER='valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite --suppressions=tests/valgrind.supp' \
 		tests/run.py $(B) $(call bin,$(valgrind_SRC))
-	$(Q)NINODES_TEST_UNDER='valgrind -q --tool=helgrind --error-exitcode=9 --suppressions=tests/valgrind.supp' tests/run.py $(B) $(B)/tests/unit/monitor/serve
+	$(Q)NINODES_TEST_TITLE="$${NINODES_TEST_TITLE:+$$NINODES_TEST_TITLE, locks}" NINODES_TEST_UNDER='valgrind -q --tool=helgrind --error-exitcode=9 --suppressions=tests/valgrind.supp' tests/run.py $(B) $(B)/tests/unit/monitor/serve
 check-races: $(call bin,$(filter $(race_SRC),$(test_SRC)))
 	$(Q)tests/run.py $(B) $(foreach i,$(shell seq $(TIMES)),$^)
 # A parser under an engine that looks for new ways through it, with ASan and UBSan: TIME seconds from the target's own
