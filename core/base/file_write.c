@@ -249,8 +249,8 @@ nino_status nino_file_writer_commit(nino_file_writer **pw, bool exclusive, nino_
 {
     nino_file_writer *w = *pw;
     nino_status st = file_write_flush(w, err);
-    if (!st &&
-        !w->is_placed) // closed, and so unlocked, once it has its name: until then it is to be swept
+    // Before it is closed, which unlocks it: another process's sweep_parts() may have it then.
+    if (!st && !w->is_placed)
         st = file_write_place(w, w->base, exclusive, err);
     if (st && !w->is_placed)
         nino_file_writer_abort(pw);

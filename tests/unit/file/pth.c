@@ -2,116 +2,111 @@
 // or a zip reader is refused.
 #include "tests/unit/file/pth_file.h"
 
-static const struct {
-    const char *what, *kind, *p;
-    size_t len;
-} pickles[] = {
-#define P(what, kind, bytes)                                                                       \
-    {                                                                                              \
-        what, kind, bytes, sizeof(bytes) - 1                                                       \
-    }
-    P("a dict", "ok", "\x80\x02}" KEY("w") TENSOR "s."),
-    P("an OrderedDict with attributes", "ok", "\x80\x02" DICT "(" KEY("w") TENSOR "u}b."),
-    P("a bare tensor", "ok", "\x80\x02" TENSOR "."),
-    P("memo and numbers", "ok",
-      "\x80\x02}q\0(" KEY("a") "q\1K\1" KEY("b") "M\1\2" KEY("c") "J\xff\xff\xff\xff" KEY("d") "\x8a\2\1\2" KEY("e") "G\0\0\0\0\0\0\0\0" KEY(
-          "f") "N" KEY("g") "h\1" KEY("h") "](K\1K\2e" KEY("i") "]K\1a" KEY("j") "\x88" KEY("k") "K"
-                                                                                                 "\1K\2K\3\x87u."),
-    P("an empty dict", "ok", "\x80\x02}."),
-    P("shape with a dimension of one and any stride", "ok",
-      "\x80\x02" TENSOR_OF("K\0", "K\6K\1\x86",
-                           "K\1\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f\x86") "."),
-    P("an empty tensor", "ok", "\x80\x02" TENSOR_OF("K\6", "K\0K\2\x86", "K\2K\1\x86") "."),
-    P("another function", "unknown",
-      "\x80\x02"
-      "cos\nsystem\nX\2\0\0\0id\x85R."),
-    P("a name that only begins like a known one", "unknown",
-      "\x80\x02"
-      "ctorch\nFloatStorageX\n."),
-    P("a module that only ends like a known one", "unknown",
-      "\x80\x02"
-      "cxtorch\nFloatStorage\n."),
-    P("STACK_GLOBAL", "unknown", "\x80\x02X\2\0\0\0osX\6\0\0\0system\x93."),
-    P("INST", "unknown", "\x80\x02(ios\nsystem\n."),
-    P("OBJ", "unknown", "\x80\x02(ctorch\nFloatStorage\no."),
-    P("NEWOBJ", "unknown",
-      "\x80\x02"
-      "ctorch\nFloatStorage\n)\x81."),
-    P("EXT1", "unknown", "\x80\x02\x82\1."),
-    P("EXT4", "unknown", "\x80\x02\x84\1\0\0\0."),
-    P("PERSID as text", "unknown", "\x80\x02Pstorage\n."),
-    P("FRAME past the end", "unknown", "\x80\x02\x95\xff\xff\xff\xff\0\0\0\0."),
-    P("BINUNICODE8 of 2^63", "unknown", "\x80\x02\x8d\0\0\0\0\0\0\0\x80."),
-    P("PUT as text", "unknown", "\x80\x02Np4294967296\n."),
-    P("protocol 4", "version", "\x80\x04}."),
-    P("REDUCE of a dict", "schema", "\x80\x02})R."),
-    P("REDUCE without a tuple", "schema",
-      "\x80\x02"
-      "ccollections\nOrderedDict\nNR."),
-    P("BUILD of a tuple", "schema", "\x80\x02)}b."),
-    P("SETITEM on a tuple", "schema", "\x80\x02)K\1K\1s."),
-    P("APPEND to a dict", "schema", "\x80\x02}K\1a."),
-    P("a storage that is no tuple", "schema", "\x80\x02NQ."),
-    P("a storage of another kind", "schema",
-      "\x80\x02(X\1\0\0\0xctorch\nFloatStorage\n" KEY("0") KEY("c") "K\6tQ."),
-    P("GET before PUT", "syntax", "\x80\x02h\5."),
-    P("LONG_GET far away", "syntax", "\x80\x02j\xff\xff\xff\xff."),
-    P("LONG_PUT far away", "limit", "\x80\x02Nr\xff\xff\xff\xff."),
-    P("LONG1 of 255 bytes", "overflow", "\x80\x02\x8a\xff."),
-    P("no STOP", "truncated", "\x80\x02}"),
-    P("two STOPs", "syntax", "\x80\x02}.."),
-    P("two values", "syntax", "\x80\x02}}."),
-    P("an open group", "syntax", "\x80\x02}(."),
-    P("no mark", "syntax", "\x80\x02}t."),
-    P("an empty stack", "syntax", "\x80\x02\x85."),
-    P("taking from below a mark", "syntax", "\x80\x02NN(\x86."),
-    P("PUT of nothing", "syntax", "\x80\x02q\0."),
-    P("an odd number of items", "schema", "\x80\x02}(K\1u."),
-    P("a string past the end", "truncated", "\x80\x02X\xff\xff\xff\x7f."),
-    P("a name without end", "truncated",
-      "\x80\x02"
-      "ccollections"),
-    P("nothing but a number", "schema", "\x80\x02K\1."),
-    P("a tensor named by a number", "schema", "\x80\x02}K\1" TENSOR "s."),
-    P("a tensor without name", "name", "\x80\x02}X\0\0\0\0" TENSOR "s."),
-    P("a tensor with a zero in its name", "name", "\x80\x02}X\3\0\0\0a\0b" TENSOR "s."),
-    P("two tensors of one name", "dup", "\x80\x02}" KEY("w") TENSOR "s" KEY("w") TENSOR "s."),
-    P("a negative stride", "range",
-      "\x80\x02" TENSOR_OF("K\5", "K\2\x85", "J\xff\xff\xff\xff\x85") "."),
-    P("a negative dimension", "range",
-      "\x80\x02" TENSOR_OF("K\0", "J\xff\xff\xff\xff\x85", "K\1\x85") "."),
-    P("an offset past the end", "range", "\x80\x02" TENSOR_OF("K\6", "K\1\x85", "K\1\x85") "."),
-    P("a negative offset", "range",
-      "\x80\x02" TENSOR_OF("J\xff\xff\xff\xff", "K\1\x85", "K\1\x85") "."),
-    P("a last element past the end", "range",
-      "\x80\x02" TENSOR_OF("K\1", "K\2K\3\x86", "K\3K\1\x86") "."),
-    P("more elements than the storage", "range",
-      "\x80\x02" TENSOR_OF("K\0", "K\7\x85", "K\0\x85") "."),
-    P("shape and strides of unlike length", "schema",
-      "\x80\x02" TENSOR_OF("K\0", "K\2\x85", "K\3K\1\x86") "."),
-    P("a shape of words", "schema", "\x80\x02" TENSOR_OF("K\0", KEY("2") "\x85", "K\1\x85") "."),
-    P("nine dimensions", "limit",
-      "\x80\x02" TENSOR_OF("K\0", "(K\1K\1K\1K\1K\1K\1K\1K\1K\1t",
-                           "(K\1K\1K\1K\1K\1K\1K\1K\1K\1t") "."),
-    P("a product beyond 64 bits", "overflow",
-      "\x80\x02" TENSOR_OF("K\0", "\x8a\5\0\0\0\0\1\x8a\5\0\0\0\0\1\x86", "K\0K\0\x86") "."),
-    P("a stride beyond 64 bits", "overflow",
-      "\x80\x02" TENSOR_OF("K\0", "K\4K\1\x86",
-                           "\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7fK\1\x86") "."),
-    P("a storage of 2^62 elements", "overflow",
-      "\x80\x02" REBUILD "((X\7\0\0\0storagectorch\nFloatStorage\n" KEY("0")
-          KEY("c") "\x8a\x08\0\0\0\0\0\0\0\x40tQK\0K\6\x85K\1\x85\x89" DICT "tR."),
-    P("a name that is not UTF-8", "name", "\x80\x02}" KEY("\xff") TENSOR "s."),
-    P("an instruction that is cut", "truncated", "\x80\x02}M\1"),
-    P("a storage that is not there", "schema",
-      "\x80\x02" REBUILD "((X\7\0\0\0storagectorch\nFloatStorage\n" KEY("9")
-          KEY("c") "K\6tQK\0K\6\x85K\1"
-                   "\x85\x89" DICT "tR."),
-    P("a storage longer than its entry", "range",
-      "\x80\x02" REBUILD "((X\7\0\0\0storagectorch\nFloatStorage\n" KEY("0")
-          KEY("c") "K\7tQK\0K\6\x85K\1"
-                   "\x85\x89" DICT "tR."),
-#undef P
+static const pth_pickle pickles[] = {
+    PICKLE("a dict", "ok", "\x80\x02}" KEY("w") TENSOR "s."),
+    PICKLE("an OrderedDict with attributes", "ok", "\x80\x02" DICT "(" KEY("w") TENSOR "u}b."),
+    PICKLE("a bare tensor", "ok", "\x80\x02" TENSOR "."),
+    PICKLE(
+        "memo and numbers", "ok",
+        "\x80\x02}q\0(" KEY("a") "q\1K\1" KEY("b") "M\1\2" KEY("c") "J\xff\xff\xff\xff" KEY("d") "\x8a\2\1\2" KEY("e") "G\0\0\0\0\0\0\0\0" KEY(
+            "f") "N" KEY("g") "h\1" KEY("h") "](K\1K\2e" KEY("i") "]K\1a" KEY("j") "\x88" KEY("k") "K"
+                                                                                                   "\1K\2K\3\x87u."),
+    PICKLE("an empty dict", "ok", "\x80\x02}."),
+    PICKLE("shape with a dimension of one and any stride", "ok",
+           "\x80\x02" TENSOR_OF("K\0", "K\6K\1\x86",
+                                "K\1\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f\x86") "."),
+    PICKLE("an empty tensor", "ok", "\x80\x02" TENSOR_OF("K\6", "K\0K\2\x86", "K\2K\1\x86") "."),
+    PICKLE("another function", "unknown",
+           "\x80\x02"
+           "cos\nsystem\nX\2\0\0\0id\x85R."),
+    PICKLE("a name that only begins like a known one", "unknown",
+           "\x80\x02"
+           "ctorch\nFloatStorageX\n."),
+    PICKLE("a module that only ends like a known one", "unknown",
+           "\x80\x02"
+           "cxtorch\nFloatStorage\n."),
+    PICKLE("STACK_GLOBAL", "unknown", "\x80\x02X\2\0\0\0osX\6\0\0\0system\x93."),
+    PICKLE("INST", "unknown", "\x80\x02(ios\nsystem\n."),
+    PICKLE("OBJ", "unknown", "\x80\x02(ctorch\nFloatStorage\no."),
+    PICKLE("NEWOBJ", "unknown",
+           "\x80\x02"
+           "ctorch\nFloatStorage\n)\x81."),
+    PICKLE("EXT1", "unknown", "\x80\x02\x82\1."),
+    PICKLE("EXT4", "unknown", "\x80\x02\x84\1\0\0\0."),
+    PICKLE("PERSID as text", "unknown", "\x80\x02Pstorage\n."),
+    PICKLE("FRAME past the end", "unknown", "\x80\x02\x95\xff\xff\xff\xff\0\0\0\0."),
+    PICKLE("BINUNICODE8 of 2^63", "unknown", "\x80\x02\x8d\0\0\0\0\0\0\0\x80."),
+    PICKLE("PUT as text", "unknown", "\x80\x02Np4294967296\n."),
+    PICKLE("protocol 4", "version", "\x80\x04}."),
+    PICKLE("REDUCE of a dict", "schema", "\x80\x02})R."),
+    PICKLE("REDUCE without a tuple", "schema",
+           "\x80\x02"
+           "ccollections\nOrderedDict\nNR."),
+    PICKLE("BUILD of a tuple", "schema", "\x80\x02)}b."),
+    PICKLE("SETITEM on a tuple", "schema", "\x80\x02)K\1K\1s."),
+    PICKLE("APPEND to a dict", "schema", "\x80\x02}K\1a."),
+    PICKLE("a storage that is no tuple", "schema", "\x80\x02NQ."),
+    PICKLE("a storage of another kind", "schema",
+           "\x80\x02(X\1\0\0\0xctorch\nFloatStorage\n" KEY("0") KEY("c") "K\6tQ."),
+    PICKLE("GET before PUT", "syntax", "\x80\x02h\5."),
+    PICKLE("LONG_GET far away", "syntax", "\x80\x02j\xff\xff\xff\xff."),
+    PICKLE("LONG_PUT far away", "limit", "\x80\x02Nr\xff\xff\xff\xff."),
+    PICKLE("LONG1 of 255 bytes", "overflow", "\x80\x02\x8a\xff."),
+    PICKLE("no STOP", "truncated", "\x80\x02}"),
+    PICKLE("two STOPs", "syntax", "\x80\x02}.."),
+    PICKLE("two values", "syntax", "\x80\x02}}."),
+    PICKLE("an open group", "syntax", "\x80\x02}(."),
+    PICKLE("no mark", "syntax", "\x80\x02}t."),
+    PICKLE("an empty stack", "syntax", "\x80\x02\x85."),
+    PICKLE("taking from below a mark", "syntax", "\x80\x02NN(\x86."),
+    PICKLE("PUT of nothing", "syntax", "\x80\x02q\0."),
+    PICKLE("an odd number of items", "schema", "\x80\x02}(K\1u."),
+    PICKLE("a string past the end", "truncated", "\x80\x02X\xff\xff\xff\x7f."),
+    PICKLE("a name without end", "truncated",
+           "\x80\x02"
+           "ccollections"),
+    PICKLE("nothing but a number", "schema", "\x80\x02K\1."),
+    PICKLE("a tensor named by a number", "schema", "\x80\x02}K\1" TENSOR "s."),
+    PICKLE("a tensor without name", "name", "\x80\x02}X\0\0\0\0" TENSOR "s."),
+    PICKLE("a tensor with a zero in its name", "name", "\x80\x02}X\3\0\0\0a\0b" TENSOR "s."),
+    PICKLE("two tensors of one name", "dup", "\x80\x02}" KEY("w") TENSOR "s" KEY("w") TENSOR "s."),
+    PICKLE("a negative stride", "range",
+           "\x80\x02" TENSOR_OF("K\5", "K\2\x85", "J\xff\xff\xff\xff\x85") "."),
+    PICKLE("a negative dimension", "range",
+           "\x80\x02" TENSOR_OF("K\0", "J\xff\xff\xff\xff\x85", "K\1\x85") "."),
+    PICKLE("an offset past the end", "range",
+           "\x80\x02" TENSOR_OF("K\6", "K\1\x85", "K\1\x85") "."),
+    PICKLE("a negative offset", "range",
+           "\x80\x02" TENSOR_OF("J\xff\xff\xff\xff", "K\1\x85", "K\1\x85") "."),
+    PICKLE("a last element past the end", "range",
+           "\x80\x02" TENSOR_OF("K\1", "K\2K\3\x86", "K\3K\1\x86") "."),
+    PICKLE("more elements than the storage", "range",
+           "\x80\x02" TENSOR_OF("K\0", "K\7\x85", "K\0\x85") "."),
+    PICKLE("shape and strides of unlike length", "schema",
+           "\x80\x02" TENSOR_OF("K\0", "K\2\x85", "K\3K\1\x86") "."),
+    PICKLE("a shape of words", "schema",
+           "\x80\x02" TENSOR_OF("K\0", KEY("2") "\x85", "K\1\x85") "."),
+    PICKLE("nine dimensions", "limit",
+           "\x80\x02" TENSOR_OF("K\0", "(K\1K\1K\1K\1K\1K\1K\1K\1K\1t",
+                                "(K\1K\1K\1K\1K\1K\1K\1K\1K\1t") "."),
+    PICKLE("a product beyond 64 bits", "overflow",
+           "\x80\x02" TENSOR_OF("K\0", "\x8a\5\0\0\0\0\1\x8a\5\0\0\0\0\1\x86", "K\0K\0\x86") "."),
+    PICKLE("a stride beyond 64 bits", "overflow",
+           "\x80\x02" TENSOR_OF("K\0", "K\4K\1\x86",
+                                "\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7fK\1\x86") "."),
+    PICKLE("a storage of 2^62 elements", "overflow",
+           "\x80\x02" REBUILD "((X\7\0\0\0storagectorch\nFloatStorage\n" KEY("0")
+               KEY("c") "\x8a\x08\0\0\0\0\0\0\0\x40tQK\0K\6\x85K\1\x85\x89" DICT "tR."),
+    PICKLE("a name that is not UTF-8", "name", "\x80\x02}" KEY("\xff") TENSOR "s."),
+    PICKLE("an instruction that is cut", "truncated", "\x80\x02}M\1"),
+    PICKLE("a storage that is not there", "schema",
+           "\x80\x02" REBUILD "((X\7\0\0\0storagectorch\nFloatStorage\n" KEY("9")
+               KEY("c") "K\6tQK\0K\6\x85K\1"
+                        "\x85\x89" DICT "tR."),
+    PICKLE("a storage longer than its entry", "range",
+           "\x80\x02" REBUILD "((X\7\0\0\0storagectorch\nFloatStorage\n" KEY("0")
+               KEY("c") "K\7tQK\0K\6\x85K\1"
+                        "\x85\x89" DICT "tR."),
 };
 
 static void check_pickles(void)

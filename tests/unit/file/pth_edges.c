@@ -162,49 +162,44 @@ static void check_limits(void)
 
 #define VIEW(view) OLD_TENSOR("0", "K\6", view, "K\0", "K\2\x85", "K\1\x85")
 
-static const struct {
-    const char *what, *kind, *p;
-    size_t len;
-} pickles[] = {
-#define P(what, kind, bytes)                                                                       \
-    {                                                                                              \
-        what, kind, bytes, sizeof(bytes) - 1                                                       \
-    }
-    P("an OrderedDict made of a list", "schema",
-      "\x80\x02"
-      "ccollections\nOrderedDict\n]\x85R."),
-    P("a parameter", "ok",
-      "\x80\x02}" KEY("w") "ctorch._utils\n_rebuild_parameter\n(" TENSOR "\x89" DICT "tRs."),
-    P("a parameter of a number", "schema",
-      "\x80\x02"
-      "ctorch._utils\n_rebuild_parameter\n(K\1\x89" DICT "tR."),
-    P("a parameter without hooks", "schema",
-      "\x80\x02"
-      "ctorch._utils\n_rebuild_parameter\n(" TENSOR "\x89tR."),
-    P("a storage of 2^61 elements", "overflow",
-      "\x80\x02" OLD_TENSOR("0", "\x8a\x08\0\0\0\0\0\0\0\x20", "N", "K\0", "K\6\x85",
-                            "K\1\x85") "."),
-    P("a storage of less than none", "schema",
-      "\x80\x02" OLD_TENSOR("0", "J\xff\xff\xff\xff", "N", "K\0", "K\6\x85", "K\1\x85") "."),
-    P("strides that add up to more than 64 bits", "overflow",
-      "\x80\x02" OLD_TENSOR(
-          "0", "K\x08", "N", "K\0", "K\2K\2K\2\x87",
-          "\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f\x8a\x08\xff\xff\xff\xff\xff\xff"
-          "\xff\x7f\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f\x87") "."),
-    P("an offset of a view and of the tensor that add up to 2^64 - 2", "range",
-      "\x80\x02" OLD_TENSOR("0", "K\6", KEY("7") "\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7fK\4\x87",
-                            "\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f", "K\1\x85", "K\1\x85") "."),
-    P("a view", "ok", "\x80\x02" VIEW(KEY("7") "K\2K\4\x87") "."),
-    P("a view that ends behind its storage", "range", "\x80\x02" VIEW(KEY("7") "K\5K\4\x87") "."),
-    P("a view that is a list", "schema", "\x80\x02" VIEW("]") "."),
-    P("a view of two values", "schema", "\x80\x02" VIEW(KEY("7") "K\2\x86") "."),
-    P("a view from a word on", "schema", "\x80\x02" VIEW(KEY("7") KEY("2") "K\4\x87") "."),
-    P("a view of as many as a word", "schema", "\x80\x02" VIEW(KEY("7") "K\2" KEY("4") "\x87") "."),
-    P("a view before its storage", "schema",
-      "\x80\x02" VIEW(KEY("7") "J\xff\xff\xff\xffK\4\x87") "."),
-    P("a number called state_dict", "ok",
-      "\x80\x02}(X\x0a\0\0\0state_dictK\1" KEY("w") TENSOR "u."),
-#undef P
+static const pth_pickle pickles[] = {
+    PICKLE("an OrderedDict made of a list", "schema",
+           "\x80\x02"
+           "ccollections\nOrderedDict\n]\x85R."),
+    PICKLE("a parameter", "ok",
+           "\x80\x02}" KEY("w") "ctorch._utils\n_rebuild_parameter\n(" TENSOR "\x89" DICT "tRs."),
+    PICKLE("a parameter of a number", "schema",
+           "\x80\x02"
+           "ctorch._utils\n_rebuild_parameter\n(K\1\x89" DICT "tR."),
+    PICKLE("a parameter without hooks", "schema",
+           "\x80\x02"
+           "ctorch._utils\n_rebuild_parameter\n(" TENSOR "\x89tR."),
+    PICKLE("a storage of 2^61 elements", "overflow",
+           "\x80\x02" OLD_TENSOR("0", "\x8a\x08\0\0\0\0\0\0\0\x20", "N", "K\0", "K\6\x85",
+                                 "K\1\x85") "."),
+    PICKLE("a storage of less than none", "schema",
+           "\x80\x02" OLD_TENSOR("0", "J\xff\xff\xff\xff", "N", "K\0", "K\6\x85", "K\1\x85") "."),
+    PICKLE("strides that add up to more than 64 bits", "overflow",
+           "\x80\x02" OLD_TENSOR(
+               "0", "K\x08", "N", "K\0", "K\2K\2K\2\x87",
+               "\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f\x8a\x08\xff\xff\xff\xff\xff\xff"
+               "\xff\x7f\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f\x87") "."),
+    PICKLE("an offset of a view and of the tensor that add up to 2^64 - 2", "range",
+           "\x80\x02" OLD_TENSOR(
+               "0", "K\6", KEY("7") "\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7fK\4\x87",
+               "\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f", "K\1\x85", "K\1\x85") "."),
+    PICKLE("a view", "ok", "\x80\x02" VIEW(KEY("7") "K\2K\4\x87") "."),
+    PICKLE("a view that ends behind its storage", "range",
+           "\x80\x02" VIEW(KEY("7") "K\5K\4\x87") "."),
+    PICKLE("a view that is a list", "schema", "\x80\x02" VIEW("]") "."),
+    PICKLE("a view of two values", "schema", "\x80\x02" VIEW(KEY("7") "K\2\x86") "."),
+    PICKLE("a view from a word on", "schema", "\x80\x02" VIEW(KEY("7") KEY("2") "K\4\x87") "."),
+    PICKLE("a view of as many as a word", "schema",
+           "\x80\x02" VIEW(KEY("7") "K\2" KEY("4") "\x87") "."),
+    PICKLE("a view before its storage", "schema",
+           "\x80\x02" VIEW(KEY("7") "J\xff\xff\xff\xffK\4\x87") "."),
+    PICKLE("a number called state_dict", "ok",
+           "\x80\x02}(X\x0a\0\0\0state_dictK\1" KEY("w") TENSOR "u."),
 };
 
 static void check_pickles(void)

@@ -195,3 +195,14 @@ static inline nino_buf pth_old_bytes(const old_file *f)
         .n_object = sizeof("}(" KEY("w") OLD_W KEY("v") OLD_V KEY("x") OLD_VIEW "u.") - 1,         \
         .keys = listed, .count = { n1, n0 }, __VA_ARGS__                                           \
     }
+
+// A pickle, and how its reading ends.
+typedef struct pth_pickle {
+    const char *what, *kind, *p;
+    size_t len;
+} pth_pickle;
+
+#define PICKLE(what, kind, bytes)                                                                  \
+    {                                                                                              \
+        what, kind, bytes, sizeof(bytes) - 1                                                       \
+    }

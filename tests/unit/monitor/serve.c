@@ -3,9 +3,8 @@
 #include "core/base/time.h"
 #include "core/event/ring.h"
 #include "core/monitor/link/serve.h"
-#include "core/monitor/link/wire.h"
 #include "core/op/pool.h"
-#include "tests/test.h"
+#include "tests/unit/monitor/peer.h"
 #include <ninodes/history.h>
 
 #include <errno.h>
@@ -334,28 +333,6 @@ static void test_slow(void)
     nino_monitor_destroy(&m);
 }
 
-static int raw(const nino_server *s)
-{
-    struct sockaddr_un a;
-    CHECK(nino_wire_address(&a, nino_server_path(s)));
-    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const struct timeval tv = { .tv_sec = 10 };
-    CHECK(fd >= 0 && !setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv)));
-    CHECK(!setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv)));
-    CHECK(!connect(fd, (struct sockaddr *) &a, sizeof(a)));
-    return fd;
-}
-
-// True when the server closes the connection (within the socket's ten seconds).
-static bool is_closed(int fd)
-{
-    char buf[4096];
-    ssize_t k;
-    while ((k = recv(fd, buf, sizeof(buf), 0)) > 0)
-        continue;
-    return k == 0 || errno == ECONNRESET;
-}
-
 static atomic_int cancelled;
 static void on_request(void *priv, const nino_control *c, nino_reply *out)
 {
@@ -381,11 +358,11 @@ static void test_hostile(void)
     char junk[65536];
     static const char request[] = "{\"id\":1,\"do\":\"cancel\"}";
     memset(junk, 'x', sizeof(junk));
-    int fd = raw(s); // nonsense: 'xxxx' is a huge length
+    int fd = peer_open(nino_server_path(s)); // nonsense: 'xxxx' is a huge length
     CHECK(send(fd, junk, sizeof(junk), MSG_NOSIGNAL) > 0);
-    CHECK(is_closed(fd));
+    CHECK(peer_is_closed(fd));
     close(fd);
-    fd = raw(s); // floods with well-formed unknown requests
+    fd = peer_open(nino_server_path(s)); // floods with well-formed unknown requests
     nino_wire_head h = { 99, 8 };
     for (size_t i = 0; i + 16 <= sizeof(junk); i += 16)
         memcpy(junk + i, &h, sizeof(h));
@@ -394,7 +371,7 @@ static void test_hostile(void)
         stopped = send(fd, junk, sizeof(junk), MSG_NOSIGNAL) < 0;
     CHECK(stopped);
     close(fd);
-    fd = raw(s); // a request in pieces
+    fd = peer_open(nino_server_path(s)); // a request in pieces
     h = (nino_wire_head){ NINO_WIRE_REQUEST, sizeof(request) - 1 };
     CHECK(send(fd, &h, 3, MSG_NOSIGNAL) == 3);
     usleep(30000);
@@ -412,7 +389,7 @@ static void test_hostile(void)
     wait_cancel(2);
     int idle[40]; // more than there are places: the rest is turned away
     for (int i = 0; i < 40; i++)
-        idle[i] = raw(s);
+        idle[i] = peer_open(nino_server_path(s));
     int away = 0;
     for (int i = 39; i >= 0; i--) {
         char c;

@@ -7,8 +7,7 @@
 #include "core/monitor/link/request.h"
 #include "core/monitor/link/serve.h"
 #include "core/monitor/link/totals.h"
-#include "core/monitor/link/wire.h"
-#include "tests/test.h"
+#include "tests/unit/monitor/peer.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -78,27 +77,6 @@ static const char *at(const char *name)
     return path[i];
 }
 
-static int raw(const nino_server *s)
-{
-    struct sockaddr_un a;
-    CHECK(nino_wire_address(&a, nino_server_path(s)));
-    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const struct timeval tv = { .tv_sec = 10 };
-    CHECK(fd >= 0 && !setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &tv, sizeof(tv)));
-    CHECK(!connect(fd, (struct sockaddr *) &a, sizeof(a)));
-    return fd;
-}
-
-// True when the server closes the connection (within the socket's ten seconds).
-static bool is_closed(int fd)
-{
-    char buf[65536];
-    ssize_t k;
-    while ((k = recv(fd, buf, sizeof(buf), 0)) > 0)
-        continue;
-    return k == 0 || errno == ECONNRESET;
-}
-
 static void await_viewers(const nino_server *s, int n)
 {
     for (int i = 0; i < 1000 && nino_server_viewers(s) != n; i++)
@@ -149,8 +127,8 @@ static void check_entering(void)
     CHECK_OK(a ? NINO_OK : err.code, err);
     CHECK(!atomic_load(&failing));
     fail_next("getsockopt", 0); // nobody knows whose it is
-    const int fd = raw(s);
-    CHECK(is_closed(fd) && !close(fd) && !atomic_load(&failing));
+    const int fd = peer_open(nino_server_path(s));
+    CHECK(peer_is_closed(fd) && !close(fd) && !atomic_load(&failing));
     await_viewers(s, 1);
     nino_attach_close(&a);
     fail_next("socket", 0);
@@ -188,15 +166,15 @@ static void check_stalled(void)
     CHECK_OK(s ? NINO_OK : err.code, err);
     atomic_store(&stopped_s, (time_t) (nino_now_ns() / 1000000000u));
     for (int i = 0; i < PLACES; i++) {
-        fd[i] = raw(s);
+        fd[i] = peer_open(nino_server_path(s));
         await_viewers(s, i + 1);
         atomic_fetch_add(&ahead_s, i < 2); // the first ones are the oldest
     }
-    int away = raw(s); // all have taken what there was
-    CHECK(is_closed(away) && !close(away));
+    int away = peer_open(nino_server_path(s)); // all have taken what there was
+    CHECK(peer_is_closed(away) && !close(away));
     publish(m, 60000); // 3.8 MB for each: more than its socket takes
-    away = raw(s);
-    CHECK(is_closed(away) && !close(away));
+    away = peer_open(nino_server_path(s));
+    CHECK(peer_is_closed(away) && !close(away));
     for (int i = 0; i < 500 && !a; i++) { // until one of them is full
         atomic_fetch_add(&ahead_s, 20);
         if (!(a = nino_attach_open(nino_server_path(s), &err)))
@@ -234,7 +212,7 @@ static void check_unread(void)
     nino_server *s =
         nino_server_start(m, "x", &(nino_server_ops){ .request = on_request }, answer, &err);
     CHECK_OK(s ? NINO_OK : err.code, err);
-    const int fd = raw(s);
+    const int fd = peer_open(nino_server_path(s));
     const nino_wire_head h = { NINO_WIRE_REQUEST, sizeof(request) - 1 };
     await_viewers(s, 1);
     for (int i = 0; i < 40; i++) {
@@ -243,7 +221,7 @@ static void check_unread(void)
         (void) send(fd, request, h.bytes, MSG_NOSIGNAL);
     }
     await_viewers(s, 0);
-    CHECK(is_closed(fd) && !close(fd));
+    CHECK(peer_is_closed(fd) && !close(fd));
     nino_server_stop(&s);
     nino_monitor_destroy(&m);
     free(answer);
