@@ -253,7 +253,7 @@ static int cmd_trace_convert(const options *o)
         say("trace: convert needs the file to write");
         return EXIT_USAGE;
     }
-    nino_trace *t = nino_trace_create(o->arg[2], &err);
+    nino_trace *t = nino_trace_create_whole(o->arg[2], &err);
     nino_status st = t ? nino_trace_read(o->arg[1], to_trace, t, &err) : err.code;
     if (!st)
         st = nino_trace_finish(&t, &err);

@@ -250,6 +250,17 @@ void nino_backend_weight_sizes(const nino_backend *be, uint64_t *wide, uint64_t 
     pthread_mutex_unlock(&lock);
 }
 
+uint64_t nino_backend_weights_on_both(const nino_backend *be, const nino_backend *other)
+{
+    uint64_t bytes = 0;
+    pthread_mutex_lock(&lock);
+    for (const nino_resident *r = all; r; r = r->all_next)
+        for (const nino_resident *s = r->be == be ? r->w->resident : NULL; s; s = s->next)
+            bytes += s->be == other && s->kept == r->kept ? r->packed.mem.bytes : 0;
+    pthread_mutex_unlock(&lock);
+    return bytes;
+}
+
 bool nino_backend_is_idle(nino_backend *be)
 {
     static const volatile int now = 1;

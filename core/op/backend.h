@@ -138,6 +138,8 @@ void nino_backend_drop_since(nino_backend *be, uint64_t turn); // that came in s
 void nino_backend_close(nino_backend **be);                    // NULL-safe
 // Bytes of the matrices on be that are 16 or 32 bits wide, and what 8-bit floats would take.
 void nino_backend_weight_sizes(const nino_backend *be, uint64_t *wide, uint64_t *narrow);
+// Bytes on be of the weights that the other one keeps alike.
+uint64_t nino_backend_weights_on_both(const nino_backend *be, const nino_backend *other);
 // False: work that a cancel left behind still runs in the driver; closing would wait for it.
 bool nino_backend_is_idle(nino_backend *be);
 

@@ -59,7 +59,7 @@ void nino_pool_set_monitor(nino_pool *p, nino_monitor *m);
 void nino_pool_set_exact(nino_pool *p, bool is_exact); // of what is allocated from now on
 void nino_pool_set_budget(nino_pool *p, uint64_t budget);
 void nino_pool_tell_planned(nino_pool *p,
-                            uint64_t bytes);   // to who watches: what the plan uses at most
+                            uint64_t bytes);   // to who watches: the most in use, by plan
 uint64_t nino_pool_in_use(const nino_pool *p); // the same as its in_use, for those who ask often
 void nino_pool_stat(const nino_pool *p, nino_mem_stat *out);
 void nino_pool_reset_peak(nino_pool *p); // peaks become the current use

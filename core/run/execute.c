@@ -585,6 +585,22 @@ void nino_exec_release_nodes(run_state *rs)
     free(rs->node);
 }
 
+// The plan starts with nothing in memory; the run with what earlier ones have left there, of which the plan counts the
+// weights that it uses, too. Those are there from the start, though, and not only when they are needed: then the sum of
+// what each kind has at most is what holds.
+static void tell_planned(nino_pool *pool, const nino_planned *p)
+{
+    const nino_outcome *o = &p->best;
+    nino_mem_stat m;
+    nino_pool_stat(pool, &m);
+    const uint64_t weights =
+        m.by_owner[NINO_OWN_WEIGHTS]; // fewer than the plan saw, if it was made for an earlier run
+    const uint64_t resident = o->resident < weights ? o->resident : weights;
+    const uint64_t sum = o->peak_weights + o->peak_rest - resident;
+    const uint64_t most = m.in_use + (sum < o->peak ? sum : o->peak);
+    nino_pool_tell_planned(pool, p->budget && p->budget < most ? p->budget : most);
+}
+
 nino_status nino_exec_run(nino_exec *x, nino_error *err)
 {
     nino_error e = { 0 };
@@ -602,7 +618,7 @@ nino_status nino_exec_run(nino_exec *x, nino_error *err)
         st = nino_exec_choose(&rs, &planned, &e);
     if (planned.fits) {
         nino_pool_set_budget(pool, planned.budget);
-        nino_pool_tell_planned(pool, planned.best.peak);
+        tell_planned(pool, &planned);
         if (planned.is_pressed) // what is free is to be in one piece, as in the plan
             nino_pool_trim(pool);
     }

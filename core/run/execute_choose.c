@@ -72,6 +72,11 @@ static nino_status walk_run(void *priv, uint64_t budget, const nino_choice *choi
         out->seconds = nino_plan_backend_seconds(plan);
         out->load_bytes = plan->load_bytes;
         out->peak = m.peak;
+        out->peak_weights = m.peak_by_owner[NINO_OWN_WEIGHTS];
+        out->peak_rest = 0;
+        for (int i = 0; i < NINO_OWN_COUNT; i++)
+            out->peak_rest += i == NINO_OWN_WEIGHTS ? 0 : m.peak_by_owner[i];
+        out->resident = nino_backend_weights_on_both(device, plan);
     }
     nino_stream_destroy(&x.stream);
     nino_exec_release_nodes(&rs);

@@ -401,6 +401,9 @@ static void copy_planned(nino_planned *to, const nino_planned *from)
     to->best.seconds = from->best.seconds;
     to->best.load_bytes = from->best.load_bytes;
     to->best.peak = from->best.peak;
+    to->best.peak_weights = from->best.peak_weights;
+    to->best.peak_rest = from->best.peak_rest;
+    to->best.resident = from->best.resident;
     to->cost = from->cost;
     to->budget = from->budget;
     to->fits = to->is_pressed = true;

@@ -15,6 +15,8 @@ typedef struct nino_outcome {
     double flops, seconds; // predicted, without bringing weights in
     uint64_t load_bytes;   // of weights that come in
     uint64_t peak;
+    uint64_t peak_weights, peak_rest; // each by itself
+    uint64_t resident;                // of the weights, what the device has of them already
     bool is_host;         // of NINO_ERR_NOMEM: it is the host's memory that was too little
     nino_node_plan *node; // of each node of the graph
 } nino_outcome;

@@ -93,8 +93,17 @@ static bool is_ideograph(uint32_t cp)
 
 // ---- lower case ------------------------------------------------------------------------------
 
+// Unicode's Cased: letters with a case, and what has Other_Lowercase or Other_Uppercase: ordinals, Roman numerals,
+// letters in circles and squares. Those among them that are ignorable as well need no entry.
 static bool is_cased(uint32_t cp)
 {
+    static const uint32_t others[][2] = { { 0xaa, 0xaa },       { 0xba, 0xba },
+                                          { 0x2160, 0x217f },   { 0x24b6, 0x24e9 },
+                                          { 0x1f130, 0x1f149 }, { 0x1f150, 0x1f169 },
+                                          { 0x1f170, 0x1f189 } };
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (cp >= others[i][0] && cp <= others[i][1])
+            return true;
     const utf8proc_category_t c = category(cp);
     return c >= UTF8PROC_CATEGORY_LU && c <= UTF8PROC_CATEGORY_LT;
 }

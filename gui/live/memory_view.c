@@ -182,7 +182,7 @@ static gboolean memory_view_tip(NinoArea *area, double x, double y, GString *tex
                           "for the next ones; <b>workspace</b>: scratch of one kernel; "
                           "<b>staging</b>: copies on their way between host and device; "
                           "<b>held</b>: what the pool has from the driver, used or not; "
-                          "<b>planned</b>: what the plan that this run began with uses at most; "
+                          "<b>planned</b>: the most that this run should have in use, by its plan; "
                           "<b>budget</b>: what it may take at most"));
         return TRUE;
     }

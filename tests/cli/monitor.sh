@@ -122,6 +122,17 @@ expect 0 "$N" run data/tiny/decode.json $TINY --output "$tmp/o" --trace "$tmp/v.
 grep -aq '3 VAEDecode' "$tmp/v.pftrace" || die "no nodes in the trace for Perfetto"
 expect 0 "$N" trace convert "$tmp/t.ninotrace" "$tmp/t.other" # any other ending: Chrome JSON
 expect 0 "$N" trace check "$tmp/t.other"
+# what cannot be read leaves the file that it was to become as it is; a trace may become itself
+printf '{"traceEvents": [' >"$tmp/cut.json"
+for form in ninotrace pftrace json; do
+    echo before >"$tmp/kept.$form"
+    expect 3 "$N" trace convert "$tmp/cut.json" "$tmp/kept.$form"
+    [ "$(cat "$tmp/kept.$form")" = before ] || die "a trace that cannot be read took kept.$form away"
+done
+cp "$tmp/t.ninotrace" "$tmp/itself.ninotrace"
+expect 0 "$N" trace convert "$tmp/itself.ninotrace" "$tmp/itself.ninotrace"
+expect 0 "$N" trace diff "$tmp/t.ninotrace" "$tmp/itself.ninotrace" --json
+expect 0 "$N" trace check "$tmp/itself.ninotrace"
 printf 'no trace' >"$tmp/bad.ninotrace"
 expect 1 "$N" monitor "$tmp/bad.ninotrace"
 

@@ -135,7 +135,8 @@ typedef enum nino_mem_op {
     NINO_MEM_GONE = 6,
     // A late viewer is told of a block that is there already. It counts as no request.
     NINO_MEM_BLOCK = 7,
-    // The plan of the job that has begun uses `bytes` at most; not told where there is no plan.
+    // By its plan the job that has begun has `bytes` at most in use, with what earlier jobs have left there; not told
+    // where there is no plan.
     NINO_MEM_PLANNED = 8
 } nino_mem_op;
 
@@ -481,6 +482,9 @@ NINO_API uint64_t nino_stats_count(const nino_stats *s, uint64_t *summed);
 typedef struct nino_trace nino_trace;
 // Errors: NINO_ERR_IO, NINO_ERR_NOMEM.
 NINO_API nino_trace *nino_trace_create(const char *path, nino_error *err);
+// The same for records that are there already: the file appears once it is finished, whatever its form, and until then
+// what was there before stays.
+NINO_API nino_trace *nino_trace_create_whole(const char *path, nino_error *err);
 // As nino_stats_add().
 NINO_API void nino_trace_add(nino_trace *t, const nino_event *ev, size_t n,
                              const char *(*name)(void *priv, uint32_t id), void *priv);

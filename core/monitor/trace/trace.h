@@ -15,9 +15,6 @@ enum {
 // What stands for a local size that was left to the driver.
 #define TRACE_DRIVERS_CHOICE "driver's choice"
 
-// As nino_trace_create(), of records that are there already: the file appears once it is finished, whatever its form,
-// and a process that is killed meanwhile leaves what was there before.
-nino_trace *nino_trace_create_whole(const char *path, nino_error *err);
 // Reads a trace (plain or .gz) and finds its array of events. *doc is the caller's.
 nino_status nino_trace_parse(const char *path, nino_json_doc **doc, const nino_json **events,
                              nino_error *err);

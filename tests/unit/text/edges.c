@@ -154,6 +154,14 @@ static void check_sigma(void)
         { "A" SIGMA "\xcd\xb8", "a" FINAL "\xcd\xb8" },
         { "A" SIGMA "'", "a" FINAL "'" },
         { "A" SIGMA "1", "a" FINAL "1" },
+        // what has a case and is no letter of one: an ordinal, a Roman numeral, letters in a circle and in a square
+        { "\xc2\xaa" SIGMA, "\xc2\xaa" FINAL },
+        { "A" SIGMA "\xc2\xba", "a" SMALL "\xc2\xba" },
+        { "\xe2\x85\xa0" SIGMA, "\xe2\x85\xb0" FINAL },
+        { "\xe2\x85\xbf" SIGMA, "\xe2\x85\xbf" FINAL },
+        { "\xe2\x86\x80" SIGMA, "\xe2\x86\x80" SMALL }, // a thousand, by another numeral, has none
+        { "\xe2\x92\xb6" SIGMA, "\xe2\x93\x90" FINAL },
+        { "\xf0\x9f\x85\x89" SIGMA, "\xf0\x9f\x85\x89" FINAL },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         nino_buf b = { 0 };
