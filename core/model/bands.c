@@ -74,7 +74,7 @@ void nino_bands_put(nino_bands *m, nino_tensor *rows)
 static nino_tensor *bands_upload(nino_bands *m, int64_t first, int64_t end)
 {
     const size_t row = bands_row(m);
-    nino_piece *piece = malloc((size_t) (m->n + 1) * sizeof(*piece));
+    nino_host_piece *piece = malloc((size_t) (m->n + 1) * sizeof(*piece));
     int n = 0;
     if (!piece)
         return nino_stream_fail(m->s, NINO_ERR_NOMEM, "bands", "no host memory for %d", m->n);
@@ -83,7 +83,7 @@ static nino_tensor *bands_upload(nino_bands *m, int64_t first, int64_t end)
         const int64_t from = b->first > first ? b->first : first;
         const int64_t to = b->first + b->n < end ? b->first + b->n : end;
         if (from < to)
-            piece[n++] = (nino_piece){
+            piece[n++] = (nino_host_piece){
                 b->array ? (const char *) b->array->data + (size_t) (from - b->first) * row : NULL,
                 (size_t) (to - from) * row
             };

@@ -122,12 +122,12 @@ nino_dtype nino_dtype_of(const nino_tensor *t);
 // Copies host data to the device; type is the storage type there (usually nino_stream_act_type()).
 nino_tensor *nino_upload(nino_stream *s, const nino_array *a, nino_dtype type);
 // The same from pieces that follow each other, of a map that waits on the host. A plan looks at no data.
-typedef struct nino_piece {
+typedef struct nino_host_piece {
     const void *data;
     size_t bytes;
-} nino_piece;
+} nino_host_piece;
 nino_tensor *nino_upload_pieces(nino_stream *s, nino_shape shape, nino_dtype type,
-                                const nino_piece *piece, int n);
+                                const nino_host_piece *piece, int n);
 // Waits for t and copies it to the host as `type` (f32, or u8 for u8 tensors). Consumes t. NULL on
 // error.
 nino_array *nino_download(nino_stream *s, nino_tensor *t, nino_dtype type);

@@ -45,7 +45,7 @@ nino_tensor *nino_upload(nino_stream *s, const nino_array *a, nino_dtype type)
 }
 
 nino_tensor *nino_upload_pieces(nino_stream *s, nino_shape shape, nino_dtype type,
-                                const nino_piece *piece, int n)
+                                const nino_host_piece *piece, int n)
 {
     nino_error err = { 0 };
     nino_tensor *t = nino_stream_ok(s) ? nino_tensor_new(s, shape, type) : NULL;
