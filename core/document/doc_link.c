@@ -353,17 +353,30 @@ nino_status nino_document_connect(nino_document *d, int from, int output, int to
 static nino_status disconnect(nino_document *d, int node, int slot, bool is_output, nino_error *err)
 {
     const nino_doc_state *s = d->state;
+    const nino_doc_link *offered = NULL;
     nino_doc_edit e;
     nino_status st = nino_doc_edit_begin(&e, d, err);
+    int n_cut = 0;
     for (int i = 0; i < s->n_links && !st; i++) {
         const nino_doc_link *l = &s->links[i];
         if (is_output ? l->from != node || l->from_slot != slot
                       : l->to != node || l->to_slot != slot)
             continue;
+        if (l->is_offered) {
+            offered = l;
+            continue;
+        }
+        n_cut++;
         nino_json *json = nino_doc_link_json(&e, l->id);
         if (json)
             st = nino_doc_cut(&e, json);
     }
+    if (!st && offered && !n_cut)
+        st = nino_fail_kind(err, NINO_ERR_ARG, "link", s->nodes[offered->to].title,
+                            "%.60s is connected by Use Everywhere, from %.60s: connect it to "
+                            "something else, or take that node away",
+                            s->nodes[offered->to].inputs[offered->to_slot].label,
+                            s->nodes[offered->from].title);
     return e.json ? nino_doc_edit_commit(&e, st, NULL, "Disconnect") : st;
 }
 

@@ -425,9 +425,13 @@ static void doc_read_add_link(reader *r, const nino_ui_link *u, int to, int slot
     if (from < 0 || u->slot >= s->nodes[from].n_outputs)
         return; // leads nowhere
     const char *type = s->nodes[from].outputs[u->slot].type;
-    *l = (nino_doc_link){
-        .id = u->id, .type = type, .from = from, .from_slot = u->slot, .to = to, .to_slot = slot
-    };
+    *l = (nino_doc_link){ .id = u->id,
+                          .type = type,
+                          .from = from,
+                          .from_slot = u->slot,
+                          .to = to,
+                          .to_slot = slot,
+                          .is_offered = u->is_offered };
     read_bends(r, u->json, l);
     ((nino_doc_input *) s->nodes[to].inputs)[slot].link = s->n_links++;
 }

@@ -21,8 +21,8 @@ gboolean nino_canvas_begin_link(NinoCanvas *c, NinoNodeView *v, double x, double
     c->links.node = node;
     c->links.slot = out >= 0 ? out : in;
     c->links.from_output = out >= 0;
-    if (in >= 0 && n->inputs[in].link >= 0) { // takes the end of the link along
-        const nino_doc_link *l = nino_document_link(c->doc, n->inputs[in].link);
+    const nino_doc_link *l = in < 0 ? NULL : nino_document_link(c->doc, n->inputs[in].link);
+    if (l && !l->is_offered) { // takes the end of the link along
         c->links.cut_node = node;
         c->links.cut_input = in;
         c->links.node = l->from;

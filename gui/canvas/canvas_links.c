@@ -98,7 +98,10 @@ static void draw_link(const CanvasScene *c, cairo_t *cr, const nino_doc_link *l,
     line_look(c, l, colors, &color, &width);
     gdk_cairo_set_source_rgba(cr, &color);
     cairo_set_line_width(cr, width);
+    if (l->is_offered) // it is not in the file
+        cairo_set_dash(cr, (double[]){ 3 * width, 2 * width }, 2, 0);
     cairo_stroke(cr);
+    cairo_set_dash(cr, NULL, 0, 0);
     if (!is_far)
         draw_points(c, cr, l, p + 1, colors);
 }

@@ -94,7 +94,8 @@ static GPtrArray *connections(NinoCanvas *c, int to)
     GPtrArray *items = g_ptr_array_new_with_free_func(nino_search_item_free);
     const nino_doc_node *n = nino_document_node(c->doc, to);
     for (int i = 0; i < n->n_inputs; i++) {
-        if (n->inputs[i].link >= 0)
+        const nino_doc_link *l = nino_document_link(c->doc, n->inputs[i].link);
+        if (l && !l->is_offered)
             popovers_offer(items, _("Disconnect"), n, &n->inputs[i], NULL, 0,
                            g_strdup_printf("-1 0 %d %d", to, i));
         for (int f = 0; f < nino_document_n_nodes(c->doc); f++) {
@@ -186,7 +187,7 @@ static void on_bend(gpointer user, const char *key)
 }
 
 // Links of what is selected, or all.
-static gboolean is_offered(NinoCanvas *c, const nino_doc_link *l)
+static gboolean is_in_question(NinoCanvas *c, const nino_doc_link *l)
 {
     const gboolean any = g_hash_table_size(c->selected) || nino_canvas_spots_n_selected(&c->spots);
     const char *from = nino_document_node(c->doc, l->from)->id,
@@ -204,7 +205,7 @@ void nino_canvas_open_bend(NinoCanvas *c)
     double x, y;
     for (int i = 0; i < nino_document_n_links(c->doc); i++) {
         const nino_doc_link *l = nino_document_link(c->doc, i);
-        if (!is_offered(c, l))
+        if (l->is_offered || !is_in_question(c, l))
             continue;
         NinoSearchItem *item = g_new0(NinoSearchItem, 1);
         item->key = g_strdup_printf("%d", i);

@@ -144,6 +144,8 @@ typedef struct nino_doc_link {
     int n_reroutes;
     // Numbers of the reroutes that it goes through, from its origin on.
     const int *reroutes;
+    // A Use Everywhere node stands for it: it is not in the file, and cannot be cut or bent.
+    bool is_offered;
 } nino_doc_link;
 
 typedef struct nino_doc_reroute {
@@ -253,7 +255,8 @@ NINO_API nino_status nino_document_add(nino_document *d, const char *class_type,
                                        char id[32], nino_error *err);
 NINO_API nino_status nino_document_delete(nino_document *d, const char *const *ids, size_t n,
                                           nino_error *err);
-// Nodes and slots are told by number, as read. Kinds of errors: "type", "cycle", "slot".
+// Nodes and slots are told by number, as read. Kinds of errors: "type", "cycle", "slot", "link" (only Use Everywhere
+// connects it).
 NINO_API nino_status nino_document_connect(nino_document *d, int from, int output, int to,
                                            int input, nino_error *err);
 NINO_API nino_status nino_document_disconnect(nino_document *d, int node, int input,
