@@ -213,6 +213,9 @@ nino_json *nino_ui_promoted(const nino_ui *ui, int32_t instance, int32_t node, c
 // instance has none. *def: of its node, or NULL. False: out of memory.
 bool nino_ui_inner_widget(nino_ui *ui, const nino_ui_node *n, const char *name,
                           const nino_node_def **def, nino_ui_widget *out);
+// What the instances around keep in the place of that widget, where `instance` is the one whose input it is; NULL:
+// nothing.
+nino_json *nino_ui_fed_override(const nino_ui *ui, int32_t instance, const char *name);
 // As nino_ui_bind(), of an instance of a subgraph.
 bool nino_ui_bind_instance(nino_ui *ui, const nino_ui_node *n, nino_ui_widgets *out);
 
@@ -237,6 +240,8 @@ typedef struct nino_ui_source {
     nino_ui_found found;
     int32_t instance, node, slot;
     nino_json *value;
+    bool
+        is_inner; // it is what a widget inside shows: what an instance keeps for the port's own one counts more
     const char *why; // BROKEN
     char link[64];   // BROKEN: the link that is
 } nino_ui_source;

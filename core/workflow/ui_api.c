@@ -68,12 +68,14 @@ static bool add_issue(emit *e, const char *key, const nino_ui_source *s)
     return true;
 }
 
-static bool take_port(emit *e, int32_t instance, const nino_ui_port *p)
+static bool take_port(emit *e, int32_t instance, int32_t node, const nino_ui_port *p)
 {
     nino_ui_source s;
     if (!p->link_id)
         return true;
     nino_ui_follow(e->ui, instance, p, &s);
+    if (s.is_inner && p->widget && nino_ui_override(e->ui, instance, node, p->widget))
+        return true;
     switch (s.found) {
     case NINO_UI_FOUND_NOTHING: return true;
     case NINO_UI_FOUND_NODE:
@@ -128,7 +130,7 @@ static bool collect_inputs(emit *e, int32_t instance, int32_t node)
     if (!take_overrides(e, instance, node, &w))
         return false;
     for (int32_t i = 0; i < n->n_ports; i++)
-        if (!take_port(e, instance, &n->ports[i]))
+        if (!take_port(e, instance, node, &n->ports[i]))
             return false;
     return true;
 }

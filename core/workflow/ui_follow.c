@@ -93,7 +93,6 @@ typedef struct walk {
     const nino_ui_link *link; // the next one, or
     const nino_ui_port *port; // the input whose link is next; both NULL: the end
     int32_t instance;
-    bool is_socket; // what asks has no value of its own
     nino_ui_source *out;
 } walk;
 
@@ -141,6 +140,7 @@ static void ui_follow_leave(walk *w, const nino_ui_link *l)
     const nino_ui_port *port = outer_port(w->ui, n, l->slot);
     const nino_json *input = nino_json_at(w->ui->scopes[x->scope].inputs, (uint32_t) l->slot);
     const char *name = nino_json_str(nino_json_get(input, "name"));
+    const int32_t inside = w->instance;
     w->instance = x->parent;
     if (port && port->link_id) {
         w->port = port;
@@ -149,15 +149,17 @@ static void ui_follow_leave(walk *w, const nino_ui_link *l)
     nino_json *v = name ? nino_ui_promoted(w->ui, x->parent, x->node, name) : NULL;
     if (!v && name && port && strcmp(port->name, name) != 0)
         v = nino_ui_promoted(w->ui, x->parent, x->node, port->name);
-    // The widget inside that this input shows has its value where it was edited.
+    // The input of an instance begins with what the first widget shows that it feeds, and then all that it feeds have it.
     const nino_node_def *def = NULL;
     nino_ui_widget inner = { 0 };
-    if (!v && name && w->is_socket) {
+    if (!v && name) {
         if (!nino_ui_inner_widget(w->ui, n, name, &def, &inner)) {
             ui_follow_end(w, NINO_UI_FOUND_NO_MEMORY);
             return;
         }
-        v = inner.value;
+        nino_json *kept = nino_ui_fed_override(w->ui, inside, name);
+        v = kept ? kept : inner.value;
+        w->out->is_inner = true;
     }
     ui_follow_give(w, v);
 }
@@ -239,12 +241,7 @@ static void ui_follow_step(walk *w)
 
 void nino_ui_follow(nino_ui *ui, int32_t instance, const nino_ui_port *port, nino_ui_source *out)
 {
-    walk w = { .ui = ui,
-               .want = port->type,
-               .port = port,
-               .instance = instance,
-               .is_socket = !port->widget,
-               .out = out };
+    walk w = { .ui = ui, .want = port->type, .port = port, .instance = instance, .out = out };
     *out = (nino_ui_source){ .found = NINO_UI_FOUND_NOTHING };
     for (int n = 0; w.link || w.port; n++) {
         const char *id = w.link ? w.link->id : w.port->link_id;

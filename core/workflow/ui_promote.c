@@ -151,6 +151,14 @@ static const nino_ui_port *promote_fed(const nino_ui *ui, const nino_ui_scope *s
     return NULL;
 }
 
+nino_json *nino_ui_fed_override(const nino_ui *ui, int32_t instance, const char *name)
+{
+    const nino_ui_instance *x = &ui->instances[instance];
+    int32_t node = NINO_UI_NONE;
+    const nino_ui_port *p = promote_fed(ui, &ui->scopes[x->scope], name, &node);
+    return p ? nino_ui_override(ui, instance, node, p->widget) : NULL;
+}
+
 bool nino_ui_inner_widget(nino_ui *ui, const nino_ui_node *n, const char *name,
                           const nino_node_def **def, nino_ui_widget *out)
 {

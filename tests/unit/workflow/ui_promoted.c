@@ -171,7 +171,30 @@ static void check_levels(void)
         VALUES(values) "}"
     expect(FLOW(TOP("128, 256, 4"), "", DEFINITION ", " OUTER),
            PART("9:7", "128", "256", "2", "4"));
-    expect(FLOW(TOP("null, 256"), "", DEFINITION ", " OUTER), PART("9:7", "8", "256", "2", "1.5"));
+    // an input without a value has that of the instance inside, and that one the value of the node
+    expect(FLOW(TOP("null, 256"), "", DEFINITION ", " OUTER), PART("9:7", "32", "256", "2", "1.5"));
+    expect(FLOW("{'id': 9, 'type': 'T'}", "", DEFINITION ", " OUTER),
+           PART("9:7", "32", "16", "2", "1.5"));
+}
+
+// All that one input feeds have its value, also where the instance keeps none: then it is the first one's.
+static void check_shared(void)
+{
+    static const char part[] =
+        "{'id': 'S', 'name': 'Part', 'inputNode': {'id': -10}, 'outputNode': {'id': -20}, "
+        "'inputs': "
+        "[{'name': 'w', 'type': 'INT', 'linkIds': [1, 2]}], 'outputs': [], 'nodes': "
+        "[" LATENT("4", IN("width", "1")) ", {'id': 5, 'type': 'EmptyLatentImage', 'inputs': [" IN(
+            "width", "2") "], "
+                          "'widgets_values': [24, 16, 2]}], 'links': [{'id': 1, 'origin_id': -10, "
+                          "'origin_slot': 0, 'target_id': 4, "
+                          "'target_slot': 0}, {'id': 2, 'origin_id': -10, 'origin_slot': 0, "
+                          "'target_id': 5, 'target_slot': 0}]}";
+    char flow[2048];
+    snprintf(flow, sizeof(flow), FLOW(USE("9", OPEN("w"), ""), "", "%s"), part);
+    expect(flow, "{" API("9:4", "8", "16", "1") ", " API("9:5", "8", "16", "2") "}");
+    snprintf(flow, sizeof(flow), FLOW(USE("9", OPEN("w"), VALUES("40")), "", "%s"), part);
+    expect(flow, "{" API("9:4", "40", "16", "1") ", " API("9:5", "40", "16", "2") "}");
 }
 
 // The app shows and changes the value that counts, and it stays where it was.
@@ -366,6 +389,7 @@ int main(void)
     check_promoted();
     check_words();
     check_levels();
+    check_shared();
     check_short_list();
     check_document();
     check_named();
