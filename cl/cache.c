@@ -147,7 +147,7 @@ static void limit_size(const nino_cl_cache *c, uint64_t max_bytes)
                 break;
             list = more;
         }
-        snprintf(list[n].name, sizeof(list[n].name), "%s", e->d_name);
+        memcpy(list[n].name, e->d_name, len + 1);
         list[n].bytes = (uint64_t) st.st_size;
         list[n++].used = st.st_mtim;
         sum += (uint64_t) st.st_size;

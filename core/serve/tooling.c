@@ -32,7 +32,7 @@ static bool is_sent_id(const char *id)
 static void make_room(const char *dir, uint64_t bytes)
 {
     for (;;) {
-        char oldest[NINO_SENT_ID + 1] = "";
+        char oldest[sizeof(((struct dirent *) 0)->d_name)] = "";
         uint64_t total = bytes;
         struct timespec first = { 0 };
         DIR *d = opendir(dir);
