@@ -128,11 +128,11 @@ script_SRC := $(sort $(wildcard tests/cli/*.sh tests/cluster/*.sh tests/fault/*.
 long_SRC := tests/golden/full_vae.c tests/workflow/obs_cost.c tests/cli/add_counter.sh \
 	tests/cluster/launchers.sh
 # The longest of check-long, begun first: what begins last is not to run alone.
-slow_SRC := tests/fault/programs.sh tests/fault/programs_driver.sh tests/fault/device.c tests/cli/selftest.sh \
-	tests/fault/allocations.c tests/e2e/taesd_e2e.c tests/cli/shard.sh tests/cli/same_bits.sh tests/cli/gate_gfx1151.sh \
-	tests/e2e/e2e_qwen.c tests/cli/oclgrind.sh tests/cli/bench.sh tests/fault/studio.sh tests/golden/vae_tiny.c \
-	tests/workflow/obs_cost.c tests/unit/run/plan_runs.c tests/cli/abi.sh tests/cli/rusticl.sh tests/cli/add_counter.sh \
-	tests/fault/limits.sh
+slow_SRC := tests/fault/programs_driver.sh tests/fault/device.c tests/fault/programs.sh tests/unit/run/changed.c \
+	tests/cli/deb.sh tests/unit/node/any_values.c tests/fuzz/queue.c tests/cli/selftest.sh tests/fault/allocations.c \
+	tests/e2e/taesd_e2e.c tests/cli/shard.sh tests/cli/same_bits.sh tests/cli/gate_gfx1151.sh tests/e2e/e2e_qwen.c \
+	tests/cli/oclgrind.sh tests/cli/bench.sh tests/fault/studio.sh tests/golden/vae_tiny.c tests/workflow/obs_cost.c \
+	tests/unit/run/plan_runs.c tests/cli/abi.sh tests/cli/rusticl.sh tests/cli/add_counter.sh tests/fault/limits.sh
 header_SRC := $(sort $(wildcard core/include/ninodes/*.h))
 # Each of these is a language of the app.
 po_DIR := data/po
