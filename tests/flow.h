@@ -80,6 +80,24 @@ static inline nino_ctx *flow_open(const char *device, const char *assets)
     return flow_open_with(device, assets, "/taesd_ref");
 }
 
+// With so many bytes of device memory, the models of that folder and results kept. NULL: there is no such device here.
+static inline nino_ctx *flow_open_limited(const char *device, const char *models, uint64_t limit)
+{
+    char output[512];
+    const char *roots[] = { models, NULL };
+    nino_error err = { 0 };
+    snprintf(output, sizeof(output), "%s/output", flow_temp());
+    const nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .device = device, .mem_limit = limit,
+                                .job = &(nino_job_options){ NINO_JOB_OPTIONS_INIT, .models = roots,
+                                                            .output_dir = output,
+                                                            .keep_results = true } };
+    nino_ctx *ctx = nino_ctx_create(&p, &err);
+    if (!ctx && err.code == NINO_ERR_UNKNOWN)
+        return NULL;
+    CHECK_OK(ctx ? NINO_OK : err.code, err);
+    return ctx;
+}
+
 // Nodes, each in ' for ", as one workflow; until the next one is made.
 static inline const char *flow_of(const char *first, ...)
 {

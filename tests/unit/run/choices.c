@@ -30,15 +30,9 @@ static nino_graph *decode(int side, int batch, bool optimised, bool batching)
 
 static nino_ctx *open_limited(const char *device, uint64_t limit)
 {
-    char models[512], output[512];
+    char models[512];
     snprintf(models, sizeof(models), "%s/models", flow_temp());
-    snprintf(output, sizeof(output), "%s/output", flow_temp());
-    const char *roots[] = { models, NULL };
-    const nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .device = device, .mem_limit = limit,
-                                .job = &(nino_job_options){ NINO_JOB_OPTIONS_INIT, .models = roots,
-                                                            .output_dir = output,
-                                                            .keep_results = true } };
-    return nino_ctx_create(&p, &err);
+    return flow_open_limited(device, models, limit);
 }
 
 static nino_scheme_info plan(nino_ctx *ctx, nino_graph *g, const char *profile,

@@ -108,17 +108,7 @@ static nino_graph *make_clip(char *name, size_t size, unsigned ways)
 
 static nino_ctx *open_limited(const char *device, uint64_t limit)
 {
-    static char output[512];
-    static const char *const roots[] = { DEMO "/models", NULL };
-    nino_error err = { 0 };
-    snprintf(output, sizeof(output), "%s/output", flow_temp());
-    const nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .device = device, .mem_limit = limit,
-                                .job = &(nino_job_options){ NINO_JOB_OPTIONS_INIT, .models = roots,
-                                                            .output_dir = output,
-                                                            .keep_results = true } };
-    nino_ctx *ctx = nino_ctx_create(&p, &err);
-    CHECK_OK(ctx ? NINO_OK : err.code, err);
-    return ctx;
+    return flow_open_limited(device, DEMO "/models", limit);
 }
 
 static nino_scheme_info info_of(const nino_scheme *s)

@@ -70,7 +70,6 @@ static void check_device(const char *device, uint64_t budget)
         NODE("3", "LoraLoaderModelOnly",
              "'lora_name': 'demo_outline.safetensors', 'strength_model': 0.8, 'model': ['1', 0]");
     static const char gguf[] = NODE("2", "UnetLoaderGGUF", "'unet_name': 'demo_flux_Q8_0.gguf'");
-    static const char *const roots[] = { "data/demo/models", NULL };
     static const struct {
         const char *what, *set;
         int graph;
@@ -88,14 +87,7 @@ static void check_device(const char *device, uint64_t budget)
     };
     nino_graph *g[] = { make_graph("", ""), make_graph("", lora), make_graph(gguf, "") };
     nino_error err = { 0 };
-    char output[512];
-    snprintf(output, sizeof(output), "%s/output", flow_temp());
-    const nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .device = device, .mem_limit = budget,
-                                .job = &(nino_job_options){ NINO_JOB_OPTIONS_INIT, .models = roots,
-                                                            .output_dir = output,
-                                                            .keep_results = true } };
-    nino_ctx *ctx = nino_ctx_create(&p, &err);
-    CHECK_OK(ctx ? NINO_OK : err.code, err);
+    nino_ctx *ctx = flow_open_limited(device, "data/demo/models", budget);
     for (size_t i = 0; i < sizeof(run) / sizeof(*run); i++) {
         CHECK_OK(nino_graph_set(g[run[i].graph], run[i].set, &err), err);
         check_run(ctx, g[run[i].graph], run[i].what, budget);
