@@ -188,7 +188,7 @@ class Copy:
         return run(["make", "-s", jobs, *targets], 1800, cwd=self.top, env=self.env)
 
     def learn(self, out):
-        found = re.findall(r"^(?:ok|skip|FAIL)\s+(\S+) \((\d+) s\)", out, re.M)
+        found = re.findall(r"^(?:ok|skip|FAIL)\s+(\S+) \((\d+) s\b", out, re.M)
         self.seconds.update((name, float(s)) for name, s in found)
         with open(self.times, "w", encoding="utf-8") as f:
             f.writelines("%s %g\n" % entry for entry in self.seconds.items())
