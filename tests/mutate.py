@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Plants bugs in the sources, one at a time, and looks whether the tests notice.
 
-usage: mutate.py BUILD_DIR [--seed N] [--count N] [--area NAME] [--first N] [--only N,...] [--near] [--list] [--report FILE]
+usage: mutate.py BUILD_DIR [--seed N] [--count N] [--area NAME] [--first N] [--only N,...] [--near] [--without FOLDER] [--list]
+                 [--report FILE]
 
 What is planted, and where, follows from the seed and the sources alone. A bug that does not compile is drawn again, and
 so is a change without an effect that anybody could see: how much room an array grows by, a text of the log, what
@@ -256,6 +257,7 @@ def main():
     p.add_argument("--first", type=int, default=0, help="number of the first bug to try")
     p.add_argument("--area", choices=AREAS)
     p.add_argument("--near", action="store_true", help="only the tests of the room, to see which bugs need the others")
+    p.add_argument("--without", metavar="FOLDER", help="not the tests below it: what they alone would notice counts as not noticed")
     p.add_argument("--only", type=lambda s: [int(n) for n in s.split(",")], help="numbers of the bugs to try")
     p.add_argument("--list", action="store_true")
     p.add_argument("--report")
@@ -269,6 +271,8 @@ def main():
         if code:
             sys.exit("mutate: the copy does not build\n" + out[-2000:])
     tests = [] if a.list else copy.tests()
+    if a.without:
+        tests = [t for t in tests if a.without.rstrip("/") + "/" not in t]
     same = judged()
     rows, n, unseen = [], -1, 0
     most = max(a.only) + 1 if a.only else a.count

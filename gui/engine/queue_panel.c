@@ -403,27 +403,31 @@ static void on_clear(GtkButton *b, gpointer user)
 
 static GtkWidget *toolbar(NinoQueuePanel *p)
 {
-    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_S);
+    GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_XS);
     gtk_widget_add_css_class(bar, "bar");
-    p->pause = gtk_toggle_button_new_with_label(_("Pause"));
+    p->pause = gtk_toggle_button_new();
+    gtk_button_set_icon_name(GTK_BUTTON(p->pause), "media-playback-pause-symbolic");
+    gtk_accessible_update_property(GTK_ACCESSIBLE(p->pause), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   _("Pause"), -1);
     gtk_button_set_has_frame(GTK_BUTTON(p->pause), FALSE);
     gtk_actionable_set_action_name(GTK_ACTIONABLE(p->pause), "win.pause");
     gtk_widget_set_tooltip_text(p->pause,
                                 _("The running job stops after its kernel; no other one starts"));
     GtkWidget *times = p->times = gtk_spin_button_new_with_range(1, 999, 1);
+    gtk_editable_set_width_chars(GTK_EDITABLE(times), 2);
     gtk_widget_set_tooltip_text(times, _("How often “Run” adds the workflow"));
     gtk_accessible_update_property(GTK_ACCESSIBLE(times), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Repeat each run"), -1);
     GtkWidget *label = gtk_label_new(_("Repeat"));
-    GtkWidget *space = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
-    gtk_widget_set_hexpand(space, TRUE);
     GtkWidget *clear = gtk_button_new_from_icon_name("edit-clear-all-symbolic");
     gtk_button_set_has_frame(GTK_BUTTON(clear), FALSE);
+    gtk_widget_set_hexpand(clear, TRUE);
+    gtk_widget_set_halign(clear, GTK_ALIGN_END);
     gtk_widget_set_tooltip_text(clear, _("Forget the jobs that have ended; their files stay"));
     gtk_accessible_update_property(GTK_ACCESSIBLE(clear), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Clear finished"), -1);
     g_signal_connect(clear, "clicked", G_CALLBACK(on_clear), p);
-    GtkWidget *all[] = { p->pause, label, times, space, clear };
+    GtkWidget *all[] = { p->pause, label, times, clear };
     for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
         gtk_box_append(GTK_BOX(bar), all[i]);
     return bar;

@@ -160,9 +160,11 @@ static void histogram_draw(NinoArea *area, NinoPlot *p, gpointer user)
     nino_plot_text(p, box.x, box.y + box.h + 2, 0, NINO_PLOT_LEFT, &p->dim, a);
     g_snprintf(text, sizeof(text), "%s%s", h->data.outliers ? _("… longest ") : "", b);
     nino_plot_text(p, box.x + box.w, box.y + box.h + 2, 0, NINO_PLOT_RIGHT, &p->dim, text);
-    g_snprintf(text, sizeof(text), _("%s, %llu calls, %llu outliers"),
-               nino_run_name(h->run, h->kernel), (unsigned long long) h->data.calls,
+    g_snprintf(a, sizeof(a), ngettext("%llu call", "%llu calls", h->data.calls),
+               (unsigned long long) h->data.calls);
+    g_snprintf(b, sizeof(b), ngettext("%llu outlier", "%llu outliers", h->data.outliers),
                (unsigned long long) h->data.outliers);
+    g_snprintf(text, sizeof(text), "%s, %s, %s", nino_run_name(h->run, h->kernel), a, b);
     nino_plot_text(p, box.x + box.w / 2, box.y + box.h + 2, box.w * 0.6f, NINO_PLOT_CENTRE, &p->fg,
                    text);
     float free_from = 0;

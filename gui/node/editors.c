@@ -186,6 +186,7 @@ static GtkWidget *new_slider(Editor *e)
     g_object_bind_property(a, "value", own, "value",
                            G_BINDING_BIDIRECTIONAL | G_BINDING_SYNC_CREATE);
     gtk_widget_set_hexpand(scale, TRUE);
+    gtk_widget_set_size_request(scale, 56, -1); // a shorter one has no way to go
     return scale;
 }
 

@@ -138,7 +138,10 @@ static void form_add_row(NinoForm *form, GtkWidget *grid, int at, const nino_doc
                                                      : w->name;
     GtkWidget *label = gtk_label_new(text);
     gtk_label_set_xalign(GTK_LABEL(label), 0);
-    gtk_label_set_width_chars(GTK_LABEL(label), 16); // the editors of all sections line up
+    gtk_label_set_width_chars(GTK_LABEL(label), 12); // the editors of all sections line up
+    gtk_label_set_max_width_chars(GTK_LABEL(label), 12);
+    gtk_label_set_wrap(GTK_LABEL(label), TRUE);
+    gtk_label_set_wrap_mode(GTK_LABEL(label), PANGO_WRAP_WORD_CHAR);
     gtk_widget_set_valign(label, GTK_ALIGN_START);
     gtk_widget_set_margin_top(label, NINO_SPACE_S);
     if (w->param && w->param->help)
