@@ -6,6 +6,7 @@
 
 #include "core/model/clip/clip_vision.h"
 #include "core/model/clip/style_model.h"
+#include "core/model/text_block.h"
 #include "core/model/vae/vae.h"
 #include "tests/random_text.h"
 #include "tests/random_tiny.h"
@@ -43,6 +44,25 @@ static void read_style(int may_fail)
     const nino_status st = nino_style_load(file, "test", &m, &err);
     check_status(st, m != NULL, may_fail);
     nino_style_unref(&m);
+}
+
+// The mask of the tokens that count, as text encoders make it for each prompt.
+static void make_mask(int may_fail)
+{
+    static const bool attend[] = { true, false, true };
+    const long at = oom_pause();
+    nino_backend *be = nino_ref_open(0, NULL, &err);
+    CHECK_OK(be ? NINO_OK : err.code, err);
+    nino_stream *s = nino_stream_create(&(nino_stream_params){ .backend = be }, &err);
+    CHECK(s != NULL);
+    oom_resume(at);
+    nino_tensor *t = nino_attend_bias(s, 3, attend);
+    CHECK(t || (may_fail && nino_stream_status(s, NULL) == NINO_ERR_NOMEM));
+    nino_unref(t);
+    const long end = oom_pause();
+    nino_stream_destroy(&s);
+    nino_backend_close(&be);
+    oom_resume(end);
 }
 
 // In the file that was just written.
@@ -83,6 +103,7 @@ int main(void)
     snprintf(path, sizeof(path), "%s/file", dir.path);
     net_save(&style, path, NINO_F32, NET_RANDOM);
     fail_each("style model", read_style);
+    printf("  a mask: %ld allocations\n", oom_each(make_mask));
     test_dir_remove(&dir, (const char *const[]){ "file", NULL });
     return 0;
 }

@@ -140,6 +140,12 @@ static void values(void)
                     NULL),
               "E range 3.tile_size|W missing_input 3.temporal_size|"
               "W missing_input 3.temporal_overlap|");
+    seen s; // what is taken for it is told
+    check("{" LOAD LATENT
+          "'3': {'class_type': 'VAEDecodeTiled', 'inputs': {'samples': ['2', 0], 'vae': ['1', 0], "
+          "'tile_size': 512, 'overlap': 64, 'temporal_overlap': 8}}," SAVE("") "}",
+          &s);
+    CHECK_STR(s.message, "not given, 64 is taken|");
     // everything at once, in file order
     CHECK_STR(
         check("{'1': {'class_type': 'VAELoader', 'inputs': {'vae_name': '../x'}},"
