@@ -86,9 +86,44 @@ static void check_patches(void)
     }
 }
 
+// What is there for each item of a batch goes with a whole one only, wherever a conditioning has it.
+static void check_conds(void)
+{
+    enum { FIELDS = 9, REFS = 3, SIDES = 3 };
+    nino_array *one = nino_array_create(NINO_F32, NINO_SHAPE(1, 2, 3)),
+               *more = nino_array_create(NINO_F32, NINO_SHAPE(2, 2, 3));
+    CHECK(one && more);
+    for (int side = 0; side < SIDES; side++)
+        for (int at = -1; at < FIELDS + NINO_COND_CONTROLS + REFS; at++) { // -1: nowhere
+            nino_array *refs[REFS];
+            nino_cond_entry e[2] = {
+                { .n_controls = NINO_COND_CONTROLS, .refs = refs, .n_refs = REFS }
+            };
+            e[1] = e[0];
+            nino_array **const field[FIELDS] = { &e[1].context,       &e[1].context_mask,
+                                                 &e[1].pooled,        &e[1].mask,
+                                                 &e[1].concat_latent, &e[1].concat_mask,
+                                                 &e[1].vision,        &e[1].control_context,
+                                                 &e[0].context };
+            for (int i = 0; i < FIELDS; i++)
+                *field[i] = i == at ? more : one;
+            for (int i = 0; i < NINO_COND_CONTROLS; i++)
+                e[1].control[i] = FIELDS + i == at ? more : one;
+            for (int i = 0; i < REFS; i++)
+                refs[i] = FIELDS + NINO_COND_CONTROLS + i == at ? more : one;
+            nino_cond c = { .refs = 1, .n = 2, .entry = e };
+            nino_guider g = { .kind = NINO_GUIDE_CFG };
+            *(nino_cond * *[]){ &g.positive, &g.middle, &g.negative }[side] = &c;
+            CHECK(nino_guide_is_apart(&g, NINO_SAMPLER_EULER) == (at < 0));
+        }
+    nino_array_unref(&one);
+    nino_array_unref(&more);
+}
+
 int main(void)
 {
     check_patches();
+    check_conds();
     const int64_t index[2] = { 3, 1 };
     const nino_batch_part part = { .first = 2, .total = 4 };
     const nino_guider plain = { .kind = NINO_GUIDE_CFG }, perp = { .kind = NINO_GUIDE_PERP_NEG };

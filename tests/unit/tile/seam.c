@@ -4,13 +4,16 @@
 
 #include <math.h>
 
-enum { LONG = 12, SHORT = 3, C = 2 };
-static const nino_tile_axis two = { .n = 2, .pos = { 0, 4 }, .len = { 6, 8 } };
+enum { LONG = 14, SHORT = 3, C = 2 };
+static const nino_tile_axis three = { .n = 3, .pos = { 0, 4, 8 }, .len = { 6, 6, 6 } };
 static const nino_tile_axis one = { .n = 1, .pos = { 0 }, .len = { SHORT } };
 
-// A ramp of 0.01 a pixel that is 0.2 higher from 4 on and as before from 6 on, where the tiles begin
-// and end: steps of 0.21 and 0.19 across, 0.01 beside.
-static float level(int i) { return 0.01f * (float) i + (i >= 4 && i < 6 ? 0.2f : 0); }
+// A ramp of 0.01 a pixel that is 0.2 higher from 4 and 8 on and as before from 6 and 10 on, where the tiles
+// begin and end: steps of 0.21 and 0.19 across, 0.01 beside.
+static float level(int i)
+{
+    return 0.01f * (float) i + (i / 2 % 2 == 0 && i >= 4 && i < 10 ? 0.2f : 0);
+}
 
 static void check_lines(bool is_down)
 {
@@ -22,9 +25,9 @@ static void check_lines(bool is_down)
                 image[(y * w + x) * C + k] = level(is_down ? y : x);
     nino_seam m = { 0 };
     nino_seam_result r;
-    nino_seam_lines(&m, image, h, w, C, is_down ? &one : &two, is_down ? &two : &one, 1);
+    nino_seam_lines(&m, image, h, w, C, is_down ? &one : &three, is_down ? &three : &one, 1);
     nino_seam_report(&m, LONG * SHORT, LONG * SHORT + 6, 2, NULL, &r);
-    CHECK(m.n_across == 2 * SHORT * C && m.n_beside == 4 * SHORT * C);
+    CHECK(m.n_across == 4 * SHORT * C && m.n_beside == 8 * SHORT * C);
     CHECK(fabs(r.gradient - 255 * (0.2 - 0.01)) < 1e-3);
     CHECK(r.pixels == 4 * LONG * SHORT && r.recomputed == 4 * 6);
     CHECK(r.mean == 0 && r.max == 0 && r.n_seams == 0);
