@@ -4,6 +4,9 @@
 #include "tests/load.h"
 #include "tests/vae.h"
 
+#include <dirent.h>
+#include <unistd.h>
+
 enum { ALLOWED = 64 << 20 }; // the promise is 256 MiB, whatever the file
 
 static nino_error err;
@@ -42,6 +45,24 @@ static void test_load(const char *device, const char *path, int n)
     nino_backend_close(&be);
 }
 
+// Whether a thread of this process is called so.
+static bool has_thread(const char *name)
+{
+    char path[300], text[32];
+    DIR *d = opendir("/proc/self/task");
+    bool is_there = false;
+    CHECK(d);
+    for (struct dirent *e; (e = readdir(d)) && !is_there;) {
+        snprintf(path, sizeof(path), "/proc/self/task/%.20s/comm", e->d_name);
+        FILE *f = fopen(path, "r");
+        is_there = f && fgets(text, sizeof(text), f) && !strncmp(text, name, strlen(name));
+        if (f)
+            fclose(f);
+    }
+    closedir(d);
+    return is_there;
+}
+
 // The thread that reads ahead ends with the file, in the middle of it too; order and hints are any.
 static void test_ahead(const char *path, int n)
 {
@@ -55,7 +76,12 @@ static void test_ahead(const char *path, int n)
         nino_weights_read_ahead(f, nino_weights_at(f, round == 3 ? n - 1 : 0));
         if (round == 3)
             nino_weights_read_ahead(f, nino_weights_at(f, 0));
+        for (int i = 0; !has_thread("nino-read-ahead"); i++) {
+            CHECK(i < 5000); // it gives itself its name
+            usleep(1000);
+        }
         nino_weights_unref(&f);
+        CHECK(!has_thread("nino-read-ahead"));
     }
 }
 

@@ -228,17 +228,43 @@ static void test_gemm(nino_dtype t)
     nino_conv_release(&c);
 }
 
-// Weights that stay as a file stores them: scales of 1, quants from -64 to 63.
+// Scales of 1, quants from -64 to 63.
+static nino_array *q8_0(nino_shape shape)
+{
+    nino_array *a = nino_array_create(NINO_Q8_0, shape);
+    CHECK(a);
+    for (size_t i = 0; i < a->bytes; i++)
+        ((uint8_t *) a->data)[i] = i % 34 == 0   ? 0
+                                   : i % 34 == 1 ? 0x3c
+                                                 : (uint8_t) (i * 37 % 128 - 64);
+    return a;
+}
+
+// Few rows by many columns: more than the work-items of a group have at a time, several times and a bit.
+static void test_long_rows(nino_dtype t)
+{
+    nino_array *blocks = q8_0(NINO_SHAPE(5, 2336));
+    nino_linear l = { .w = nino_weight_from_array(blocks, NINO_W_MATRIX) },
+                f = { .w = weight(NINO_SHAPE(5, 613), NINO_W_MATRIX, 7) };
+    CHECK(l.w);
+    for (int rows = 1; rows < 17; rows += 14) {
+        BOTH("linear, long rows of Q8_0", LINEAR, t,
+             nino_linear_op(s, input(s, NINO_SHAPE(rows, 2336), t, 1), &l));
+        BOTH("linear, long rows", LINEAR, t,
+             nino_linear_op(s, input(s, NINO_SHAPE(rows, 613), t, 1), &f));
+    }
+    nino_linear_release(&l);
+    nino_linear_release(&f);
+    nino_array_unref(&blocks);
+}
+
+// Weights that stay as a file stores them.
 static void test_raw(nino_dtype t)
 {
     const nino_shape tokens = NINO_SHAPE(2, 11, 64);
-    nino_array *blocks = nino_array_create(NINO_Q8_0, NINO_SHAPE(21, 64));
+    nino_array *blocks = q8_0(NINO_SHAPE(21, 64));
     nino_array *f8 = nino_array_create(NINO_F8_E4M3, NINO_SHAPE(21, 19, 3, 3));
-    CHECK(blocks && f8);
-    for (size_t i = 0; i < blocks->bytes; i++)
-        ((uint8_t *) blocks->data)[i] = i % 34 == 0   ? 0
-                                        : i % 34 == 1 ? 0x3c
-                                                      : (uint8_t) (i * 37 % 128 - 64);
+    CHECK(f8);
     for (size_t i = 0; i < f8->bytes; i++)
         ((uint8_t *) f8->data)[i] = (uint8_t) (i * 37 % 120);
     nino_linear l = { .w = nino_weight_from_array(blocks, NINO_W_MATRIX) };
@@ -404,6 +430,7 @@ static void test_schedule(const nino_sched *which, nino_dtype t)
     test_gemm(t);
     if (t == NINO_F32) { // expanded to f32 whatever the activations are
         test_raw(t);
+        test_long_rows(t);
         test_parts(t);
     }
     test_video(t);
