@@ -183,7 +183,6 @@ GtkWidget *nino_computer_window_new(GtkWindow *parent, NinoEngine *engine, const
                                    GTK_POLICY_AUTOMATIC);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), box);
     gtk_window_set_child(GTK_WINDOW(window), scroll);
-    gtk_window_set_focus(GTK_WINDOW(window), named); // not a text that can be selected, with its cursor
     g_object_set_data_full(G_OBJECT(window), "computer", c, computer_free);
     ask_devices(c, device && *device ? device : NULL);
     return window;

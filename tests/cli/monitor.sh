@@ -32,6 +32,10 @@ json_lines "$tmp/out" ok
 printed '"state":"\[3/4\] 3 VAEDecodeTiled'
 "$N" monitor "$tmp/run/ninodes/$pid.sock" >"$tmp/m1" 2>/dev/null &
 m1=$!
+for _ in $(seq 600); do # until it is connected: the next one is behind it
+    ! ls -l /proc/$m1/fd 2>/dev/null | grep -q socket: || break
+    sleep 0.1
+done
 "$N" monitor --json >"$tmp/m2" 2>"$tmp/err" &
 m2=$!
 await "$tmp/m2" '"type":"tile"'
@@ -126,7 +130,7 @@ expect 0 "$N" trace check "$tmp/t.other"
 printf '{"traceEvents": [' >"$tmp/cut.json"
 for form in ninotrace pftrace json; do
     echo before >"$tmp/kept.$form"
-    expect 3 "$N" trace convert "$tmp/cut.json" "$tmp/kept.$form"
+    expect 1 "$N" trace convert "$tmp/cut.json" "$tmp/kept.$form"
     [ "$(cat "$tmp/kept.$form")" = before ] || die "a trace that cannot be read took kept.$form away"
 done
 cp "$tmp/t.ninotrace" "$tmp/itself.ninotrace"

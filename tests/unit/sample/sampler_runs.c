@@ -317,6 +317,16 @@ static void check_bad(void)
     a = nino_sampler_default(NINO_SAMPLER_SA_SOLVER);
     a.predictor_order = 7;
     check_refused(a, s, 4);
+    // nothing to sample, and nobody to do it
+    const nino_sampler_run none = { .denoise = denoise, .sigmas = s, .n_sigmas = 4 };
+    a = nino_sampler_default(NINO_SAMPLER_EULER);
+    CHECK(nino_sampler_run_all(&a, &none, &err) == NINO_ERR_ARG);
+    float x[1] = { 0 };
+    const nino_sampler_run some = {
+        .denoise = denoise, .x = x, .count = 1, .sigmas = s, .n_sigmas = 4
+    };
+    a.id = (nino_sampler_id) (NINO_SAMPLER_EULER_PP + 1);
+    CHECK(nino_sampler_run_all(&a, &some, &err) == NINO_ERR_ARG);
 }
 
 static void check_names(void)
