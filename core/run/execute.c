@@ -593,8 +593,8 @@ static void tell_planned(nino_pool *pool, const nino_planned *p)
     const nino_outcome *o = &p->best;
     nino_mem_stat m;
     nino_pool_stat(pool, &m);
-    const uint64_t weights =
-        m.by_owner[NINO_OWN_WEIGHTS]; // fewer than the plan saw, if it was made for an earlier run
+    // Fewer than the plan saw, where it was made for an earlier run.
+    const uint64_t weights = m.by_owner[NINO_OWN_WEIGHTS];
     const uint64_t resident = o->resident < weights ? o->resident : weights;
     const uint64_t sum = o->peak_weights + o->peak_rest - resident;
     const uint64_t most = m.in_use + (sum < o->peak ? sum : o->peak);

@@ -394,16 +394,8 @@ static uint64_t step_below(uint64_t budget, int i)
 // What was found for it, all but the number of walks.
 static void copy_planned(nino_planned *to, const nino_planned *from)
 {
-    const size_t n = (size_t) from->n_nodes;
-    memcpy(to->choice, from->choice, n * sizeof(*to->choice));
-    memcpy(to->best.node, from->best.node, n * sizeof(*to->best.node));
-    to->best.flops = from->best.flops;
-    to->best.seconds = from->best.seconds;
-    to->best.load_bytes = from->best.load_bytes;
-    to->best.peak = from->best.peak;
-    to->best.peak_weights = from->best.peak_weights;
-    to->best.peak_rest = from->best.peak_rest;
-    to->best.resident = from->best.resident;
+    memcpy(to->choice, from->choice, (size_t) from->n_nodes * sizeof(*to->choice));
+    copy_outcome(&to->best, &from->best, from->n_nodes);
     to->cost = from->cost;
     to->budget = from->budget;
     to->fits = to->is_pressed = true;

@@ -240,8 +240,8 @@ typedef struct nino_ui_source {
     nino_ui_found found;
     int32_t instance, node, slot;
     nino_json *value;
-    bool
-        is_inner; // it is what a widget inside shows: what an instance keeps for the port's own one counts more
+    // It is what a widget inside shows: what an instance keeps for the port's own one counts more.
+    bool is_inner;
     const char *why; // BROKEN
     char link[64];   // BROKEN: the link that is
 } nino_ui_source;
