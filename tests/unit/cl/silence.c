@@ -51,6 +51,8 @@ static void go_on(void)
         return;
     held.since = 0;
     if (--held.state == CL_COMPLETE) {
+        // Not before it is so: what it reads is freed then.
+        CHECK(!nino_ocl.clWaitForEvents(1, &q->ring[held.at % NINO_CL_PENDING].event));
         held.state = CL_QUEUED;
         held.at++;
     }
