@@ -54,8 +54,11 @@ def run(test, env, limit):
     with tempfile.TemporaryFile() as log:
         start = time.monotonic()
         under = os.environ.get("NINODES_TEST_UNDER", "").split()
-        process = subprocess.Popen(["bash", test] if test.endswith(".sh") else under + [test], stdin=subprocess.DEVNULL,
-                                   stdout=log, stderr=subprocess.STDOUT, env=env, start_new_session=True)
+        try:
+            process = subprocess.Popen(["bash", test] if test.endswith(".sh") else under + [test], stdin=subprocess.DEVNULL,
+                                       stdout=log, stderr=subprocess.STDOUT, env=env, start_new_session=True)
+        except OSError as e:  # no such program, say
+            return 127, str(e), 0, 0
         running[process] = (test, log, start)
         status = None
         pid, how, used = os.wait4(process.pid, os.WNOHANG)
