@@ -157,6 +157,29 @@ INLINE void request(private share *s, global const T *key, global const T *value
         request_value(s, i, value, bytes, last);
 }
 
+// What the products of a block's keys begin with, the bias of a query over the scale: eight of every 16
+// keys are this lane's, from key k0 + from. What hides a key stays so by the factor that scores get. Beyond `last`, the
+// last place with eight values, these are loaded and moved down.
+INLINE void load_bias(private float8 *s, global const float *bias, int k0, int from, int last,
+                      float inverse)
+{
+    UNROLL
+    for (int j = 0; j < NK; j++)
+        s[j] = vload8(0, bias + (uint) min(k0 + from + j * 16, last));
+    if (last < k0 + KEYS - 8) {
+        UNROLL
+        for (int j = 0; j < NK; j++) {
+            const int d = max(k0 + from + j * 16 - last, 0);
+            s[j] = d & 1 ? (float8)(s[j].s1234, s[j].s567, 0.0f) : s[j];
+            s[j] = d & 2 ? (float8)(s[j].s2345, s[j].s67, 0.0f, 0.0f) : s[j];
+            s[j] = d & 4 ? (float8)(s[j].hi, s[j].hi) : s[j];
+        }
+    }
+    UNROLL
+    for (int j = 0; j < NK; j++)
+        s[j] *= inverse;
+}
+
 kernel WG(WG_SIZE) void attention_wmma(const int first, global const T *restrict query,
                                        const ulong query_off, global const T *restrict key,
                                        const ulong key_off, global const T *restrict value,
@@ -203,6 +226,10 @@ kernel WG(WG_SIZE) void attention_wmma(const int first, global const T *restrict
 #endif
     for (int k0 = begin; k0 < end; k0 += KEYS) {
         const int step = k0 + KEYS < end ? KEYS : 0; // the last block is requested twice: no branch
+        float8 s[NK];
+#if BIAS
+        load_bias(s, bias, k0, 8 * hi, Tk - 8, 1.0f / scale);
+#endif
         barrier(CLK_LOCAL_MEM_FENCE);
         UNROLL
         for (int i = 0; i < NKL; i++) {
@@ -226,10 +253,11 @@ kernel WG(WG_SIZE) void attention_wmma(const int first, global const T *restrict
         request(&mine, key, value, row * 2, end - 1 - k0 - step);
 #endif
 
-        float8 s[NK];
         UNROLL
         for (int j = 0; j < NK; j++) {
+#if !BIAS
             s[j] = (float8)(0.0f);
+#endif
             UNROLL
             for (int i = 0; i < ND; i++) {
                 local const uint4 *p =
@@ -245,35 +273,18 @@ kernel WG(WG_SIZE) void attention_wmma(const int first, global const T *restrict
 #endif
         }
         const int left = seen - k0 - 8 * hi; // keys of this lane and behind
-#if BIAS
-        UNROLL
-        for (int j = 0; j < NK; j++) {
-            float v[8];
-            vstore8(s[j] * factor, 0, v);
-            UNROLL
-            for (int k = 0; k < 8; k++) {
-                const int n = j * 16 + k;
-                const float hide = bias[min(k0 + 8 * hi + n, Tk - 1)];
-                v[k] = IS_KEY(n, left) ? HIDE(v[k], hide * LOG2E) : -INFINITY;
-            }
-            s[j] = vload8(0, v);
-        }
-#else
         if (k0 + KEYS > SEEN(q0)) {
             UNROLL
             for (int j = 0; j < NK; j++)
                 s[j] = IS_KEY((int8)(0, 1, 2, 3, 4, 5, 6, 7) + j * 16, (int8)(left)) ? s[j] : -INFINITY;
         }
-#endif
         float top = -INFINITY;
         UNROLL
         for (int j = 0; j < NK; j++)
             top = largest(top, s[j]);
         const float of_other = as_float(OTHER_HALF((uint4)(as_uint(top))).x);
         top = LARGEST3(top, of_other, of_other);
-#if !BIAS
         top *= factor;
-#endif
         if (top > m + SLACK) {
             const float f = EXP2(m - FINITE_MAX(top));
             m = top;
@@ -285,11 +296,7 @@ kernel WG(WG_SIZE) void attention_wmma(const int first, global const T *restrict
         const float base = FINITE_MAX(m);
         UNROLL
         for (int j = 0; j < NK; j++) {
-#if BIAS
-            const float8 e = exp2_of(s[j] - base);
-#else
             const float8 e = exp2_of(fma(s[j], (float8)(factor), (float8)(-base)));
-#endif
             sum += total_of(e);
             const uint4 own = (uint4)(pack_p(e.s0, e.s1), pack_p(e.s2, e.s3), pack_p(e.s4, e.s5),
                                       pack_p(e.s6, e.s7));

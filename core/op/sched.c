@@ -234,7 +234,8 @@ nino_attn_layout nino_sched_attention(const nino_profile *p, const nino_op_desc 
     if (!p->schedule->has_matrix || d->src_type[0] == NINO_F32 || depth % 8)
         return l;
     l.form = NINO_ATTN_FLASH;
-    if (depth <= FLASH_DEPTH && !d->attr.keeps_scores && d->attr.scale > 0) {
+    const bool has_eight = d->n_src < 4 || d->src[1].dim[1] >= 8; // that a load of a bias takes
+    if (depth <= FLASH_DEPTH && !d->attr.keeps_scores && d->attr.scale > 0 && has_eight) {
         const int keys = nino_sched_keys(p, depth);
         const int64_t blocks = nino_ceil_div(d->src[1].dim[1], keys),
                       each = nino_ceil_div(blocks, attention_parts(p, d));

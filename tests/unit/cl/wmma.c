@@ -95,6 +95,9 @@ static void test_attention(nino_dtype type)
         { 1, 100, 77, 2, 80, 0, 1, false },  { 1, 90, 70, 2, 160, 0, 1, false },
         { 2, 16, 33, 3, 160, 0, 10, false }, { 1, 5, 64, 12, 16, 1, 1, false },
         { 3, 65, 50, 3, 8, 0, 1, false },    { 2, 80, 65, 1, 96, 0, 6, false },
+        { 2, 33, 8, 2, 64, 1, 4, false },    { 2, 65, 7, 3, 64, 1, 4, false },
+        { 1, 18, 71, 2, 64, 1, 4, false },   { 1, 18, 190, 2, 64, 1, 4, false },
+        { 2, 18, 60, 2, 64, 1, 4, false },   { 2, 20, 43, 3, 64, 1, 4, false },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const int64_t n = cases[i].n, tq = cases[i].tq, tk = cases[i].tk, h = cases[i].heads,
