@@ -1,4 +1,4 @@
-// Loads the translations and sets the locale, but not the one of numbers.
+// Loads the translations and sets the locale.
 #include "base/i18n.h"
 #include "base/places.h"
 
@@ -7,10 +7,9 @@
 
 void nino_i18n_start(const char *language)
 {
-    // Numbers stay those of "C": workflows, traces, tables and the editors of nodes write 7.5
-    // everywhere, and GTK would set every category. Sorting follows the language too.
-    gtk_disable_setlocale();
-    static const int categories[] = { LC_CTYPE, LC_MESSAGES, LC_TIME, LC_COLLATE };
+    gtk_disable_setlocale(); // it would set all again, and undo what follows
+    // One by one: that one is missing leaves the others. Sorting follows the language too.
+    static const int categories[] = { LC_CTYPE, LC_MESSAGES, LC_TIME, LC_COLLATE, LC_NUMERIC };
     for (gsize i = 0; i < G_N_ELEMENTS(categories); i++)
         setlocale(categories[i], "");
     if (language && !g_str_equal(language, "system")) {

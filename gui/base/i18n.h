@@ -2,6 +2,9 @@
 //
 // Marked is what people read. Not marked: names of nodes, inputs, kernels, actions and files, what
 // is written into a file, and messages of the library, which are English everywhere.
+//
+// Figures that people read are printf's and have the decimal mark of the desktop. Values of nodes, options, settings
+// and what is exported are as their files have them, 7.5 everywhere: g_ascii_formatd() and g_ascii_dtostr().
 #pragma once
 #include <glib/gi18n.h>
 

@@ -131,7 +131,7 @@ static int on_input(GtkSpinButton *spin, double *value, gpointer user)
     char *end = NULL;
     const char *text = gtk_editable_get_text(GTK_EDITABLE(spin));
     (void) user;
-    *value = g_ascii_strtod(text, &end);
+    *value = g_strtod(text, &end); // with either decimal mark
     return end != text && !*end ? TRUE : GTK_INPUT_ERROR;
 }
 

@@ -41,3 +41,30 @@ at '*button' 'Warteschlange*' wait || die "the panel is not German"
 win_do perspective profile; at tab 'Speicherpool' wait || die "the live view is not German"
 shot german
 quit
+
+# Figures have the decimal mark of the desktop. What the workflow has does not change, and is typed with either.
+command -v localedef >/dev/null || exit 0
+mkdir "$work/locale"
+printf 'LC_NUMERIC\ndecimal_point ","\nthousands_sep "."\ngrouping 3;3\nEND LC_NUMERIC\nLC_CTYPE\ncopy "POSIX"\nEND LC_CTYPE\n' >"$work/comma.src"
+localedef -c -i "$work/comma.src" -f ANSI_X3.4-1968 "$work/locale/comma" >"$work/comma.log" 2>&1 || true # complains of the other categories
+[ -e "$work/locale/comma/LC_NUMERIC" ] || die "no locale: $(cat "$work/comma.log")"
+ln -s /usr/lib/locale/C.utf8 "$work/locale/"
+[ -d "$root/data/demo/models" ] || exit 0
+unset LC_ALL
+{ export LOCPATH=$work/locale LC_NUMERIC=comma LC_CTYPE=C.UTF-8; } 2>/dev/null # of no concern to the shell
+sample_workflow 32 2
+start --models "$root/data/demo/models" --device ref --output "$work/out" "$work/sample.json"
+wait_state ready 60
+win_do run
+wait_state done 120
+at '*' '*sample*fertig in *,? s, 1 Datei*' wait || die "the time of a run has no decimal comma"
+win_do set 4.denoise=0.75
+win_do panel form
+at 'spin button' Denoise get | grep -q 'text=0\.75' || die "a value is shown in another way than the file has it: $(at 'spin button' Denoise get)"
+need_people
+press 'spin button' Denoise; keys ctrl+a; text 0,5; keys Return
+win_do export-api-to "$work/api.json"; until_ok 10 test -s "$work/api.json" || die "it cannot be exported"
+grep -q '"denoise": *0\.5\b' "$work/api.json" || die "what was typed with a comma is another value: $(grep -o '"denoise"[^,]*' "$work/api.json")"
+app_do quit
+at button '*eenden*' click # the workflow was changed
+until_ok 15 gone || die "the app did not quit"
