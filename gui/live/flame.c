@@ -71,7 +71,8 @@ static void show_scope(Flame *f, gboolean is_part)
     char ns[40];
     nino_format_ns(ns, sizeof(ns), (double) f->total);
     g_autofree char *text =
-        g_strdup_printf("%s, %s", is_part ? _("Selected range") : _("Whole run"), ns);
+        f->n ? g_strdup_printf("%s, %s", is_part ? _("Selected range") : _("Whole run"), ns)
+             : g_strdup("");
     if (g_strcmp0(gtk_label_get_text(GTK_LABEL(f->scope)), text) != 0)
         gtk_label_set_text(GTK_LABEL(f->scope), text);
 }

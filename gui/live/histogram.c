@@ -12,8 +12,8 @@
 enum { LEFT = 56, TOP = 30, BOTTOM = 20, MAX_OUTLIERS = 12, UPDATE_MS = 500, MAX_SORTED = 100000 };
 
 typedef struct Histogram {
-    NinoRun *run; // the widgets hold it
-    GtkWidget *area, *list;
+    NinoRun *run;                  // the widgets hold it
+    GtkWidget *area, *side, *list; // the side has nothing to say before there are calls
     nino_histogram data;
     uint32_t kernel; // the one that is shown
     nino_event outlier[MAX_OUTLIERS];
@@ -90,6 +90,7 @@ static void histogram_update(NinoArea *area)
     }
     if (n_old != h->n_outliers || memcmp(old, h->outlier, n_old * sizeof(*old)) != 0)
         show_outliers(h);
+    gtk_widget_set_visible(h->side, h->data.calls > 0);
     h->updated = g_get_monotonic_time();
     gtk_widget_queue_draw(GTK_WIDGET(area));
     nino_run_draw_end(h->run);
@@ -345,7 +346,8 @@ static GtkWidget *new_histogram(NinoRun *run)
     h->area = nino_area_new(run, &type, h, NULL);
     GtkWidget *paned = gtk_paned_new(GTK_ORIENTATION_HORIZONTAL);
     gtk_paned_set_start_child(GTK_PANED(paned), h->area);
-    gtk_paned_set_end_child(GTK_PANED(paned), make_list(h));
+    gtk_paned_set_end_child(GTK_PANED(paned), h->side = make_list(h));
+    gtk_widget_set_visible(h->side, FALSE);
     gtk_paned_set_resize_end_child(GTK_PANED(paned), FALSE);
     gtk_paned_set_shrink_end_child(GTK_PANED(paned), FALSE);
     gtk_paned_set_shrink_start_child(GTK_PANED(paned), FALSE);

@@ -114,6 +114,8 @@ static void show_count(Table *t, size_t n, double all_ns)
                                               "%zu work sizes of kernels, %s%s", n)
                                    : ngettext("%zu kernel, %s%s", "%zu kernels, %s%s", n),
                n, time, range);
+    if (all_ns == 0) // nothing ran
+        text[0] = 0;
     if (g_strcmp0(gtk_label_get_text(GTK_LABEL(t->count)), text) != 0)
         gtk_label_set_text(GTK_LABEL(t->count), text);
     gtk_widget_set_tooltip_text(t->count, text);

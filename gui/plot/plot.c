@@ -268,7 +268,8 @@ void nino_plot_value_axis(NinoPlot *p, const NinoPlotBox *box, double top,
         char text[40];
         nino_plot_bar(p, box->x, y, box->w, 1, &p->grid);
         format(text, sizeof(text), v);
-        nino_plot_text(p, box->x - 6, CLAMP(y - floorf(line / 2), 0, p->height - line), 0,
+        // The lowest one ends with the box: below it are the marks of the other axis.
+        nino_plot_text(p, box->x - 6, CLAMP(y - floorf(line / 2), 0, box->y + box->h - line + 2), 0,
                        NINO_PLOT_RIGHT, &p->dim, text);
     }
 }

@@ -74,11 +74,14 @@ static GtkWidget *card(const char *path, const char *title, const char *says)
     GtkWidget *button = gtk_button_new(),
               *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_XS);
     g_autofree char *shown = nino_welcome_picture(path);
-    GtkWidget *picture = gtk_picture_new_for_filename(shown);
+    // Of one size in all cards: in a row of its own, else it would grow with the card's width.
+    GtkWidget *picture = gtk_picture_new_for_filename(shown),
+              *row = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0);
     gtk_widget_set_size_request(picture, PICTURE, PICTURE);
     gtk_picture_set_can_shrink(GTK_PICTURE(picture), TRUE);
-    gtk_widget_set_halign(picture, GTK_ALIGN_CENTER);
-    gtk_box_append(GTK_BOX(box), picture);
+    gtk_box_append(GTK_BOX(row), picture);
+    gtk_widget_set_halign(row, GTK_ALIGN_CENTER);
+    gtk_box_append(GTK_BOX(box), row);
     gtk_box_append(GTK_BOX(box), label_of(title, "heading"));
     gtk_box_append(GTK_BOX(box), label_of(says, "dim-label"));
     gtk_button_set_child(GTK_BUTTON(button), box);
