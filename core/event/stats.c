@@ -389,19 +389,28 @@ void nino_stats_add(nino_stats *s, const nino_event *ev, size_t n,
 
 // ---- results -----------------------------------------------------------------------------------
 
-// The value below which a share q of the calls lies, from the middle of its bin.
-static double percentile(const op_acc *a, double q)
+// What call number `rank` took, of those in order of their times, from the middle of its bin.
+static double call_at(const op_acc *a, uint64_t rank)
 {
-    const double want = q * (double) a->calls;
     double seen = 0;
+    if (!rank || rank + 1 >= a->calls)
+        return (double) (rank ? a->max_ns : a->min_ns);
     for (size_t i = 0; i < STATS_BINS; i++) {
         seen += a->bin[i];
-        if (seen >= want && a->bin[i]) {
-            const double v = pow(1.02, (double) i + 0.5);
-            return fmin(fmax(v, (double) a->min_ns), (double) a->max_ns);
-        }
+        if (seen > (double) rank)
+            return fmin(fmax(pow(1.02, (double) i + 0.5), (double) a->min_ns), (double) a->max_ns);
     }
     return (double) a->max_ns;
+}
+
+// The value below which a share q of the calls lies, between those around it as nino_history_histogram() has it.
+static double percentile(const op_acc *a, double q)
+{
+    if (!a->calls)
+        return 0;
+    const double at = q * (double) (a->calls - 1);
+    const double low = call_at(a, (uint64_t) at), high = call_at(a, (uint64_t) ceil(at));
+    return low + (at - floor(at)) * (high - low);
 }
 
 static nino_op_stat op_result(const op_acc *a)

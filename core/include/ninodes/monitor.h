@@ -374,7 +374,8 @@ typedef struct nino_op_stat {
     // Owned by the nino_stats.
     const char *name, *family;
     uint64_t calls, total_ns, min_ns, max_ns;
-    // Percentiles come from a logarithmic histogram with bins 2 % wide.
+    // Percentiles lie between the calls around their place, in proportion; these come from a logarithmic histogram
+    // with bins 2 % wide. nino_histogram has the same of the calls themselves.
     double mean_ns, sigma_ns, p50_ns, p95_ns;
     // Sums over the calls.
     double flops, bytes;

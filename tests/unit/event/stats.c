@@ -48,6 +48,22 @@ static void test_empty(void)
     nino_stats_destroy(&s);
 }
 
+// Of few calls a percentile lies between two, as the histogram of them has it.
+static void test_few_calls(void)
+{
+    nino_stats *s = nino_stats_create();
+    static const uint64_t ns[] = { 1000000, 3000000, 2000000, 10000000, 4000000 };
+    nino_op_stat o;
+    for (size_t i = 0; i < 5; i++) {
+        add(s, kernel(1, 0, ns[i], 32));
+        CHECK(nino_stats_ops(s, &o, 1) == 1);
+        if (i == 1)
+            CHECK(near(o.p50_ns, 2000000, 1e-9) && near(o.p95_ns, 2900000, 1e-9));
+    }
+    CHECK(near(o.p50_ns, 3000000, 0.01) && near(o.p95_ns, 8800000, 0.01));
+    nino_stats_destroy(&s);
+}
+
 static void test_ops(void)
 {
     nino_stats *s = nino_stats_create();
@@ -270,6 +286,7 @@ int main(void)
     test_energy();
     test_empty();
     test_ops();
+    test_few_calls();
     test_requested();
     test_sources();
     test_preparing();
