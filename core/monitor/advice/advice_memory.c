@@ -120,21 +120,27 @@ static void advise_compiling(advisor *a)
     if (!v)
         return;
     SAY(v->title, "Run it again: kernels were compiled");
-    SAY(v->evidence, "%zu programs were built in %.2f s of %.2f s; ", stages, seconds, a->wall_s);
+    SAY(v->evidence, "%zu program%s built in %.2f s of %.2f s; ", stages,
+        stages == 1 ? " was" : "s were", seconds, a->wall_s);
     const size_t at = strlen(v->evidence);
     if (by_driver)
         nino_advice_text(v->evidence + at, sizeof(v->evidence) - at,
-                         "%zu of them are not in our cache because this driver keeps its own",
-                         by_driver);
+                         "%zu not in our cache, because this driver keeps its own", by_driver);
     else
         nino_advice_text(v->evidence + at, sizeof(v->evidence) - at,
-                         "of our cache, %zu look-ups missed and %zu hit", misses, hits);
+                         "in our cache %zu were missed and %zu found", misses, hits);
     v->gain_s = saved;
     if (by_driver)
         SAY(v->how,
-            "at most: in the next run they come from the driver's cache, or are still there");
+            "at most %.2f s, which the run waited for what is kept: the next one has it from the "
+            "driver's cache, "
+            "or still there",
+            saved);
     else
-        SAY(v->how, "the same programs come from the cache, or are still there, in the next run");
+        SAY(v->how,
+            "%.2f s, which the run waited for what is kept: the next one has it from the cache, or "
+            "still there",
+            saved);
 }
 
 void nino_advise_memory(advisor *a)

@@ -6,9 +6,10 @@
 typedef struct tiles {
     uint32_t n, passes;
     int w, h, tile_w, tile_h; // of the image, of the largest tile
-    double seconds;
-    double area, core; // pixels computed; pixels of the image, both over all passes
-    uint64_t peak;     // of a tile
+    double seconds;           // of computing,
+    double compiling;         // and of preparing kernels meanwhile
+    double area, core;        // pixels computed; pixels of the image, both over all passes
+    uint64_t peak;            // of a tile
     char node[64];
     bool has_seam;
     nino_event seam;
@@ -38,6 +39,10 @@ static bool advice_tile_find_tiles(const advisor *a, tiles *t)
         t->peak = ev[i].u.tile.peak_bytes > t->peak ? ev[i].u.tile.peak_bytes : t->peak;
     }
     t->core = (double) t->w * t->h;
+    const uint64_t took = ev[first].u.tile.ns, end = ev[first].t_ns,
+                   begin = end > took ? end - took : 0;
+    t->compiling = fmin(nino_advice_compiling(a, begin, ev[n - 1].t_ns, NULL, NULL), t->seconds);
+    t->seconds -= t->compiling;
     nino_advice_node_of(a, ev[n - 1].parent, t->node, sizeof(t->node));
     const nino_event *seam = nino_history_points(a->h, NINO_EV_SEAM, &k);
     if (seam && k && seam[k - 1].t_ns >= ev[first].t_ns) {
@@ -49,15 +54,18 @@ static bool advice_tile_find_tiles(const advisor *a, tiles *t)
 
 static void say_evidence(nino_advice *v, const tiles *t, uint64_t budget)
 {
-    char peak[32], room[32];
+    char peak[32], room[32], apart[40] = "";
     size_t at;
-    nino_advice_text(v->evidence, sizeof(v->evidence),
-                     "%u tiles of up to %dx%d in %u pass%s took %.2f s and computed %.0f %% of the "
-                     "%dx%d image's pixels; a tile needed %s of %s",
-                     t->n, t->tile_w, t->tile_h, t->passes, t->passes == 1 ? "" : "es", t->seconds,
-                     100 * t->area / t->core, t->w, t->h,
-                     nino_advice_bytes(peak, sizeof(peak), (double) t->peak),
-                     budget ? nino_advice_bytes(room, sizeof(room), (double) budget) : "no limit");
+    if (t->compiling > 0)
+        nino_advice_text(apart, sizeof(apart), ", %.2f s of compiling apart,", t->compiling);
+    nino_advice_text(
+        v->evidence, sizeof(v->evidence),
+        "%u tiles of up to %dx%d in %u pass%s took %.2f s%s and computed %.0f %% of the "
+        "%dx%d image's pixels; a tile needed %s of %s",
+        t->n, t->tile_w, t->tile_h, t->passes, t->passes == 1 ? "" : "es", t->seconds, apart,
+        100 * t->area / t->core, t->w, t->h,
+        nino_advice_bytes(peak, sizeof(peak), (double) t->peak),
+        budget ? nino_advice_bytes(room, sizeof(room), (double) budget) : "no limit");
     at = strlen(v->evidence);
     if (t->has_seam && at < sizeof(v->evidence))
         nino_advice_text(v->evidence + at, sizeof(v->evidence) - at,
@@ -73,19 +81,22 @@ static bool advice_tile_weigh(const advisor *a, const tiles *t, nino_advice *v, 
     double seconds;
     uint64_t peak;
     if (a->plan_s > 0) {
+        const double ran =
+            fmax(a->wall_s - nino_advice_compiling(a, a->begin_ns, UINT64_MAX, NULL, NULL), 0);
         if (!nino_advice_plan(a, v->setting, &seconds, &peak))
             return false;
-        v->gain_s = a->wall_s * (1 - seconds / a->plan_s);
+        v->gain_s = ran * (1 - seconds / a->plan_s);
         v->gain_bytes = (double) a->plan_peak - (double) peak;
-        SAY(v->how, "plan: %.3g s instead of %.3g s, scaled to the %.2f s measured", seconds,
-            a->plan_s, a->wall_s);
+        SAY(v->how, "plan: %.3g s instead of %.3g s, scaled to the %.2f s measured%s", seconds,
+            a->plan_s, ran, ran < a->wall_s ? ", compiling apart" : "");
     } else {
         v->gain_s = t->seconds * (1 - area_then / t->area);
         v->gain_bytes = (double) t->peak - peak_then;
         SAY(v->how,
             "%.2f s of tiles x share of pixels not computed again (%.0f %% of the image instead of "
-            "%.0f %%)",
-            t->seconds, 100 * area_then / t->core, 100 * t->area / t->core);
+            "%.0f %%, in %u pass%s)",
+            t->seconds, 100 * area_then / t->core, 100 * t->area / t->core, t->passes,
+            t->passes == 1 ? "" : "es");
         if (a->budget && peak_then > (double) a->budget * 0.9)
             return false;
     }

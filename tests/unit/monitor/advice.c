@@ -154,8 +154,8 @@ static void test_memory(void)
     a = advise(&r, "memory-short", NULL);
     CHECK(a && isnan(a->gain_s) && strstr(a->evidence, "4 times 400.0 MiB"));
     a = advise(&r, "compiled", NULL);
-    CHECK(a && fabs(a->gain_s - 0.05) < 1e-9 && strstr(a->evidence, "1 programs") &&
-          strstr(a->evidence, "1 look-ups missed and 0 hit"));
+    CHECK(a && fabs(a->gain_s - 0.05) < 1e-9 && strstr(a->evidence, "1 program was") &&
+          strstr(a->evidence, "in our cache 1 were missed and 0 found"));
     CHECK(!advise(&r, "device-idle", NULL));
     finish(&r);
 }
@@ -172,7 +172,8 @@ static void test_driver_cache(void)
     fake_end(&r, stage);
     fake_end(&r, node);
     const nino_advice *a = advise(&r, "compiled", NULL);
-    CHECK(a && strstr(a->evidence, "1 of them are not in our cache because this driver keeps") &&
+    CHECK(a && strstr(a->evidence, "1 program was built in") &&
+          strstr(a->evidence, "1 not in our cache, because this driver keeps") &&
           !strstr(a->evidence, "missed"));
     finish(&r);
 }
@@ -237,6 +238,37 @@ static void test_tiles(void)
     finish(&r);
 }
 
+// What kernels took to be prepared while tiles were computed is no time of tiles.
+static void test_tiles_compile(void)
+{
+    static const char workflow[] =
+        "{\"8\": {\"class_type\": \"VAEDecodeTiled\", \"inputs\": {\"tile_size\": 256, "
+        "\"overlap\": 64, \"temporal_size\": 64, \"temporal_overlap\": 8}}}";
+    nino_error err;
+    nino_graph *g = nino_graph_load(workflow, strlen(workflow), "w", &err);
+    CHECK_OK(!g, err);
+    fake_run r = fake_begin();
+    const uint32_t node = fake_scope(&r, NINO_EV_NODE, "8 VAEDecodeTiled", 1);
+    for (int i = 0; i < 9; i++) {
+        if (i == 4) { // before the record of tile 4, which is 0.1 s long
+            r.t += 10000000;
+            const uint32_t stage = compile(&r, node, false, true);
+            r.t += 60000000;
+            fake_end(&r, stage);
+            r.t -= 70000000;
+        }
+        tile(&r, node, i % 3 * 192, i / 3 * 192, i);
+    }
+    fake_end(&r, node);
+    const nino_advice_input in = { NINO_ADVICE_INPUT_INIT, .graph = g };
+    const nino_advice *a = advise(&r, "tiled-but-fits", &in);
+    const double area = 9.0 * 256 * 256, image = 640.0 * 640;
+    CHECK(a && fabs(a->gain_s - (0.9 - 0.06) * (1 - image / area)) < 1e-6);
+    CHECK(strstr(a->evidence, "0.84 s, 0.06 s of compiling apart,"));
+    nino_graph_destroy(&g);
+    finish(&r);
+}
+
 int main(void)
 {
     test_nothing();
@@ -246,5 +278,6 @@ int main(void)
     test_driver_cache();
     test_run_again();
     test_tiles();
+    test_tiles_compile();
     return 0;
 }
