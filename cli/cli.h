@@ -136,8 +136,8 @@ bool signals_take_status(void); // SIGUSR1 has come since the last call
 
 // From now on a crash of a command that takes --device is told in a line, the folders of compiled
 // kernels are renamed, and the program begins once more: the same process, so that whoever started
-// it need not know. A second crash ends it with EXIT_DEVICE. A worker dies at once of the signal;
-// its queue is kept, whoever starts the next one finds the folders renamed.
+// it need not know. A second crash ends it with EXIT_DEVICE. A worker dies of the signal, 0.2 s later:
+// whoever watches it gets what it did last. Its queue is kept, whoever starts the next one finds the folders renamed.
 void crash_guard(const command *c, char **argv, const options *o);
 bool crash_is_again(void); // this is the second try
 

@@ -10,9 +10,10 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { FOLDERS = 2, ASIDE_MOST = 999 };
+enum { FOLDERS = 2, ASIDE_MOST = 999, LAST_MS = 200 };
 // argv[0] of the second try, with the number of the signal that ended the first.
 static char again[] = "ninodes-again-00";
 enum { AGAIN = sizeof(again) - 3 };
@@ -124,7 +125,8 @@ static void on_crash(int number)
     if (guard.ended_by)
         put(&said, "; --device ref does without the driver");
     flush(&said);
-    if (guard.is_worker) { // whoever started it sees what it died of
+    if (guard.is_worker) { // whoever started it sees what it died of, who watches it what it did last
+        nanosleep(&(struct timespec){ .tv_nsec = LAST_MS * 1000000L }, NULL);
         signal(number, SIG_DFL);
         sigprocmask(SIG_SETMASK, &guard.mask, NULL);
         raise(number);
