@@ -41,7 +41,9 @@ static void add_bound(View *v, const NinoPeer *p)
     const double flops = p->stat.flops / calls, bytes = p->stat.bytes / calls;
     char share[40];
     if (!c || isnan(p->peak)) {
-        add_fact(v, "%s", _("What this device can do is not known"));
+        add_fact(v, "%s",
+                 c ? _("What its calls move and compute is not known")
+                   : _("What this device can do is not known"));
         return;
     }
     const double peak = p->stat.bits == 16 && c->flops_f16 > 0 ? c->flops_f16 : c->flops_f32;

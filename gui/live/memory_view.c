@@ -100,8 +100,11 @@ static void memory_view_draw_legend(NinoArea *area, NinoPlot *p, double top)
 {
     NinoRun *run = nino_area_run(area);
     nino_mem_point m = { 0 };
-    const guint64 at = nino_run_cursor(run) ? nino_run_cursor(run) : UINT64_MAX - 1;
-    nino_history_memory_peak(nino_run_history(run), at, at + 1, &m);
+    const guint64 cursor = nino_run_cursor(run);
+    guint64 from = cursor ? cursor : UINT64_MAX - 1, to = from + 1; // what is now
+    if (!cursor && !nino_run_is_live(run))                          // all is given back then
+        nino_run_view(run, &from, &to);
+    nino_history_memory_peak(nino_run_history(run), from, to, &m);
     float x = LEFT;
     char v[32], text[64];
     for (int o = 0; o < NINO_OWN_COUNT && x < p->width - 60; o++) {
@@ -177,13 +180,15 @@ static void memory_view_draw(NinoArea *area, NinoPlot *p, gpointer user)
 static gboolean memory_view_tip(NinoArea *area, double x, double y, GString *text, gpointer user)
 {
     if (y < TOP - 4) {
-        g_string_append(text,
-                        _("<b>weights</b>: of models; <b>activations</b>: what layers make "
-                          "for the next ones; <b>workspace</b>: scratch of one kernel; "
-                          "<b>staging</b>: copies on their way between host and device; "
-                          "<b>held</b>: what the pool has from the driver, used or not; "
-                          "<b>planned</b>: the most that this run should have in use, by its plan; "
-                          "<b>budget</b>: what it may take at most"));
+        g_string_append(
+            text, _("<b>weights</b>: of models; <b>activations</b>: what layers make "
+                    "for the next ones; <b>workspace</b>: scratch of one kernel; "
+                    "<b>staging</b>: copies on their way between host and device; "
+                    "<b>held</b>: what the pool has from the driver, used or not; "
+                    "<b>planned</b>: the most that this run should have in use, by its plan; "
+                    "<b>budget</b>: what it may take at most. The figures are those at the cursor; "
+                    "without one those of now, or of the highest use that is shown of a run "
+                    "that is over"));
         return TRUE;
     }
     NinoRun *run = nino_area_run(area);

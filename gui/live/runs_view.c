@@ -53,7 +53,11 @@ static GtkWidget *new_run_row(NinoKept *k, const nino_trend *trend)
     GtkWidget *row = gtk_list_box_row_new(),
               *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_HAIR);
     g_autoptr(GDateTime) at = g_date_time_new_from_unix_local(k->at);
+    g_autoptr(GDateTime) now = g_date_time_new_now_local();
     g_autofree char *when = g_date_time_format(at, "%F %H:%M:%S");
+    g_autofree char *day = g_date_time_format(at, "%F"), *today = g_date_time_format(now, "%F");
+    g_autofree char *brief =
+        g_date_time_format(at, g_str_equal(day, today) ? "%H:%M:%S" : "%F %H:%M");
     char took[40] = "–", records[40];
     if (!isnan(k->seconds))
         nino_format_ns(took, sizeof(took), k->seconds * 1e9);
@@ -65,7 +69,7 @@ static GtkWidget *new_run_row(NinoKept *k, const nino_trend *trend)
             ? g_strdup("")
             : g_strdup_printf(" %s%.1f %%", trend->change_percent < 0 ? "−" : "+",
                               fabs(trend->change_percent));
-    g_autofree char *about = g_strdup_printf("%s%s · %s", took, change, when);
+    g_autofree char *about = g_strdup_printf("%s%s · %s", took, change, brief);
     g_autofree char *told = trend_text(trend);
     g_autofree char *tip = g_strdup_printf("%s\n%s, %s%s\n%s%s%s\n%s", k->title, when, took, change,
                                            k->kind, *k->kind ? "\n" : "", size, told);

@@ -285,7 +285,7 @@ static void add_track(Timeline *t, const nino_track_info *info)
             timeline_add_row(t, ROW_HOST, k, 0, ROW, label);
     } else if (info->n_slices) {
         if (!is_collapsed)
-            timeline_add_row(t, ROW_WAIT, k, 0, WAIT, _("waiting"));
+            timeline_add_row(t, ROW_WAIT, k, 0, WAIT, _("queued"));
         g_snprintf(label, sizeof(label), _("queue %u"), k - 256u);
         g_snprintf(text, sizeof(text), is_collapsed ? "▸ %s" : "%s", label);
         timeline_add_row(t, ROW_QUEUE, k, 0, is_collapsed ? ROW : QUEUE, text);

@@ -38,7 +38,7 @@ const NinoPref nino_prefs[] = {
     { "preview", N_("Previews"), N_("While sampling"),
       N_("How a picture of the unfinished latent is made"), NINO_PREF_CHOICE, "auto",
       preview_values, preview_labels, 0, 0, 0 },
-    { "preview-every", N_("Previews"), N_("Every steps"), N_("Steps from one preview to the next"),
+    { "preview-every", N_("Previews"), N_("Every … steps"), N_("Steps from one preview to the next"),
       NINO_PREF_NUMBER, "5", NULL, NULL, 1, 100, 1 },
     { "preview-percent", N_("Previews"), N_("Percent of the time"),
       N_("Of sampling, at most; previews beyond it are left out"), NINO_PREF_NUMBER, "5", NULL,
