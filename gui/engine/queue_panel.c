@@ -273,7 +273,8 @@ static void queue_panel_add_buttons(NinoQueuePanel *p, GtkWidget *box, const Nin
     }
 }
 
-static char *state_detail(NinoQueuePanel *p, const NinoJob *j)
+// Brief: beside the sign that says done.
+static char *state_detail(NinoQueuePanel *p, const NinoJob *j, gboolean is_brief)
 {
     if (j->state == NINO_QUEUE_FAILED || j->state == NINO_QUEUE_CANCELLED)
         return j->error && *j->error
@@ -282,14 +283,17 @@ static char *state_detail(NinoQueuePanel *p, const NinoJob *j)
     if (j->state == NINO_QUEUE_DONE && j->ended_s >= j->started_s && j->started_s > 0) {
         g_autofree char *d = nino_duration_text(j->ended_s - j->started_s);
         const guint n = g_strv_length(j->outputs);
-        return g_strdup_printf(ngettext("done in %s, %u file", "done in %s, %u files", n), d, n);
+        return g_strdup_printf(is_brief
+                                   ? ngettext("%s, %u file", "%s, %u files", n)
+                                   : ngettext("done in %s, %u file", "done in %s, %u files", n),
+                               d, n);
     }
     return g_strdup(queue_panel_state_text(p, j));
 }
 
-static char *detail_of(NinoQueuePanel *p, const NinoJob *j)
+static char *detail_of(NinoQueuePanel *p, const NinoJob *j, gboolean is_brief)
 {
-    g_autofree char *state = state_detail(p, j), *other = difference_of(p, j);
+    g_autofree char *state = state_detail(p, j, is_brief), *other = difference_of(p, j);
     return other ? g_strdup_printf("%s · %s", other, state) : g_steal_pointer(&state);
 }
 
@@ -310,8 +314,8 @@ static void queue_panel_add_row(NinoQueuePanel *p, const NinoJob *j, int positio
     GtkWidget *texts = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_HAIR);
     gtk_widget_set_hexpand(texts, TRUE);
     gtk_box_append(GTK_BOX(texts), small_label(j->name));
-    g_autofree char *detail = detail_of(p, j);
-    GtkWidget *second = small_label(detail);
+    g_autofree char *detail = detail_of(p, j, FALSE), *brief = detail_of(p, j, TRUE);
+    GtkWidget *second = small_label(brief);
     gtk_widget_set_tooltip_text(second, detail);
     gtk_widget_add_css_class(second, j->state == NINO_QUEUE_FAILED ? "error-text" : "dim-label");
     gtk_widget_add_css_class(second, "numeric");
