@@ -295,7 +295,7 @@ void nino_format_ns(char *buf, size_t size, double ns)
 {
     const double a = fabs(ns);
     if (isnan(ns))
-        g_strlcpy(buf, "n/a", size);
+        g_strlcpy(buf, "–", size);
     else if (a == 0)
         g_strlcpy(buf, "0 s", size);
     else if (a >= 60e9)
@@ -319,7 +319,7 @@ void nino_format_bytes(char *buf, size_t size, double bytes)
         u++;
     }
     if (isnan(bytes))
-        g_strlcpy(buf, "n/a", size);
+        g_strlcpy(buf, "–", size);
     else if (u == 0 || bytes == floor(bytes))
         g_snprintf(buf, size, "%.0f %s", bytes, units[u]);
     else
@@ -330,7 +330,7 @@ void nino_format_count(char *buf, size_t size, double n)
 {
     char digits[40];
     if (isnan(n)) {
-        g_strlcpy(buf, "n/a", size);
+        g_strlcpy(buf, "–", size);
         return;
     }
     g_snprintf(digits, sizeof(digits), "%.0f", n);
@@ -349,7 +349,7 @@ void nino_format_count(char *buf, size_t size, double n)
 void nino_format_share(char *buf, size_t size, double share)
 {
     if (isnan(share))
-        g_strlcpy(buf, "n/a", size);
+        g_strlcpy(buf, "–", size);
     else
         g_snprintf(buf, size, "%.1f %%", share * 100);
 }

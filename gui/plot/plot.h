@@ -90,4 +90,4 @@ float nino_plot_legend(NinoPlot *p, float x, float y, const GdkRGBA *colour, con
 void nino_format_ns(char *buf, size_t size, double ns);       // "12.3 ms"
 void nino_format_bytes(char *buf, size_t size, double bytes); // "1.25 GiB"
 void nino_format_count(char *buf, size_t size, double n);     // "12 345"
-void nino_format_share(char *buf, size_t size, double share); // "12.3 %", "n/a" for NAN
+void nino_format_share(char *buf, size_t size, double share); // "12.3 %", "–" for NAN

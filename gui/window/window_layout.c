@@ -188,7 +188,7 @@ static GtkWidget *log_panel(NinoWindow *w)
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroller), GTK_WIDGET(w->log));
     GtkWidget *overlay = gtk_overlay_new();
     static const NinoEmpty empty = { "utilities-terminal-symbolic",
-                                     N_("Nothing was said so far"),
+                                     N_("No messages so far"),
                                      { { N_("Start a run"), "win.run" },
                                        { N_("Workflows"), "win.drawer::workflows" } } };
     w->log_empty = nino_empty_new(&empty, GTK_ORIENTATION_VERTICAL);

@@ -129,7 +129,7 @@ static const struct {
     { "win.panel", "form", "No workflow is open", "Workflows", check_workflows },
     { "win.panel", "models", "The model folders have no models", "Preferences", check_preferences },
     { "win.panel", "result", "Results appear here", "Workflows", check_workflows },
-    { "win.panel", "log", "Nothing was said so far", "Workflows", check_workflows },
+    { "win.panel", "log", "No messages so far", "Workflows", check_workflows },
     { "win.view", "runs", "Runs that end while this window watches them appear here", "Open trace…",
       check_chooser },
     { "win.profile-details", NULL,

@@ -118,9 +118,11 @@ static void keep_picture(GtkWidget *window, const char *what, const char *theme)
     const char *dir = g_getenv("NINO_LAYOUT_SHOTS");
     if (!dir)
         return;
-    const int w = gtk_widget_get_width(window), h = gtk_widget_get_height(window),
-              scale = gtk_widget_get_scale_factor(window);
     g_autoptr(GdkPaintable) picture = gtk_widget_paintable_new(window);
+    // With its border, which the width of a window leaves out: nothing is scaled.
+    const int w = gdk_paintable_get_intrinsic_width(picture),
+              h = gdk_paintable_get_intrinsic_height(picture),
+              scale = gtk_widget_get_scale_factor(window);
     g_autoptr(GskRenderNode) node = NULL;
     for (int i = 0; !node && i < 100; i++) { // until it is drawn
         GtkSnapshot *snapshot = gtk_snapshot_new();
