@@ -70,7 +70,7 @@ static void show_figures(Pool *p)
         held, m->budget ? _(", budget ") : "", m->budget ? budget : "", largest,
         m->fragmentation * 100, m->unknown_bytes ? _(" · from before watching ") : "",
         m->unknown_bytes ? unknown : "");
-    set_text(p->figures, text);
+    set_text(p->figures, m->reserved || m->budget ? text : ""); // of a pool that is there
 }
 
 static void pool_view_update(NinoArea *area)
