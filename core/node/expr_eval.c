@@ -38,7 +38,8 @@ static nino_status expr_round(nino_expr_eval_state *e, const value *v, int n_arg
     }
     if (v->kind == NINO_EXPR_FLOAT && n >= 0) {
         *out = *v; // as the decimal digits of the number say, which printf rounds exactly
-        if (n < 300 && snprintf(text, sizeof(text), "%.*f", (int) n, v->f) < (int) sizeof(text))
+        if (n < 300 &&
+            nino_snprintf(text, sizeof(text), "%.*f", (int) n, v->f) < (int) sizeof(text))
             nino_parse_double(text, &out->f);
         return NINO_OK;
     }

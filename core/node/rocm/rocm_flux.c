@@ -378,7 +378,7 @@ static void print_chart(const bench *b, nino_buf *out)
         const picture *p = &b->list[i];
         const double part[3] = { b->encode.median, rocm_flux_denoise(b, p), p->decode.median };
         char label[40];
-        snprintf(label, sizeof(label), "%dx%d cfg %g", p->w, p->h, p->cfg);
+        nino_snprintf(label, sizeof(label), "%dx%d cfg %g", p->w, p->h, p->cfg);
         nino_buf_addf(out, "%-22s ", label);
         for (int k = 0; k < 3 && !p->failed[0]; k++)
             for (int n = (int) rint(part[k] / longest * BAR); n > 0; n--)

@@ -4,6 +4,7 @@
 #include "core/base/arena.h"
 #include "core/node/pytext.h"
 #include "tests/node.h"
+#include "tests/unit/base/comma.h"
 
 // a = 7, b = 2.5, c = True, values = [a, b, c]
 static const char *const rows[][2] = {
@@ -457,6 +458,8 @@ int main(void)
     check_node();
     check_convert();
     check_resolution();
+    if (set_comma_locale()) // where printf() writes what is not a number of the grammar
+        check_values();
     node_close();
     return 0;
 }
