@@ -125,8 +125,8 @@ static void on_crash(int number)
     if (guard.ended_by)
         put(&said, "; --device ref does without the driver");
     flush(&said);
-    if (guard
-            .is_worker) { // whoever started it sees what it died of, who watches it what it did last
+    if (guard.is_worker) {
+        // Who watches it gets its last records, whoever started it sees what it died of.
         nanosleep(&(struct timespec){ .tv_nsec = LAST_MS * 1000000L }, NULL);
         signal(number, SIG_DFL);
         sigprocmask(SIG_SETMASK, &guard.mask, NULL);

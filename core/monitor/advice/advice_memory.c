@@ -130,17 +130,10 @@ static void advise_compiling(advisor *a)
         nino_advice_text(v->evidence + at, sizeof(v->evidence) - at,
                          "in our cache %zu were missed and %zu found", misses, hits);
     v->gain_s = saved;
-    if (by_driver)
-        SAY(v->how,
-            "at most %.2f s, which the run waited for what is kept: the next one has it from the "
-            "driver's cache, "
-            "or still there",
-            saved);
-    else
-        SAY(v->how,
-            "%.2f s, which the run waited for what is kept: the next one has it from the cache, or "
-            "still there",
-            saved);
+    SAY(v->how,
+        "%s%.2f s, which the run waited for what is kept: the next one has it from %s cache, or "
+        "still there",
+        by_driver ? "at most " : "", saved, by_driver ? "the driver's" : "our");
 }
 
 void nino_advise_memory(advisor *a)

@@ -205,7 +205,7 @@ static void tile(fake_run *r, uint32_t parent, int x, int y, int order)
                                           100000000, 1 << 24 } });
 }
 
-static void test_tiles(void)
+static nino_graph *tiled_graph(void)
 {
     static const char workflow[] =
         "{\"8\": {\"class_type\": \"VAEDecodeTiled\", \"inputs\": {\"tile_size\": 256, "
@@ -213,6 +213,13 @@ static void test_tiles(void)
     nino_error err;
     nino_graph *g = nino_graph_load(workflow, strlen(workflow), "w", &err);
     CHECK_OK(!g, err);
+    return g;
+}
+
+static void test_tiles(void)
+{
+    nino_error err;
+    nino_graph *g = tiled_graph();
     fake_run r = fake_begin();
     const uint32_t node = fake_scope(&r, NINO_EV_NODE, "8 VAEDecodeTiled", 1);
     for (int i = 0; i < 9; i++)
@@ -241,12 +248,7 @@ static void test_tiles(void)
 // What kernels took to be prepared while tiles were computed is no time of tiles.
 static void test_tiles_compile(void)
 {
-    static const char workflow[] =
-        "{\"8\": {\"class_type\": \"VAEDecodeTiled\", \"inputs\": {\"tile_size\": 256, "
-        "\"overlap\": 64, \"temporal_size\": 64, \"temporal_overlap\": 8}}}";
-    nino_error err;
-    nino_graph *g = nino_graph_load(workflow, strlen(workflow), "w", &err);
-    CHECK_OK(!g, err);
+    nino_graph *g = tiled_graph();
     fake_run r = fake_begin();
     const uint32_t node = fake_scope(&r, NINO_EV_NODE, "8 VAEDecodeTiled", 1);
     for (int i = 0; i < 9; i++) {
