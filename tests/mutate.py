@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Plants bugs in the sources, one at a time, and looks whether the tests notice.
 
-usage: mutate.py BUILD_DIR [--seed N] [--count N] [--area NAME] [--first N] [--only N,...] [--near] [--without FOLDER] [--list]
-                 [--report FILE]
+usage: mutate.py BUILD_DIR [--seed N] [--count N] [--area NAME] [--first N] [--step N] [--only N,...] [--near] [--all]
+                 [--without FOLDER] [--list] [--report FILE]
 
 What is planted, and where, follows from the seed and the sources alone. A bug that does not compile is drawn again, and
 so is a change without an effect that anybody could see: how much room an array grows by, a text of the log, what
-tests/data/mutate/same.txt lists. The tests of the changed file's room come first, quick ones before others, then all
-others of `make check`; the first that fails ends the search. What no test notices is printed as a difference, to be
-judged by hand.
+tests/data/mutate/same.txt lists. Of `make check` the tests are asked that execute the changed line (reach.py; of kernels,
+all): those of the changed file's room first, quick ones before others; the first that fails ends the search. What no test
+notices is printed as a difference, to be judged by hand.
 Works on a copy of the tracked files in BUILD_DIR/mutate, which keeps what it has built for the next bug, and how long
 tests take.
 """
@@ -22,6 +22,8 @@ import signal
 import subprocess
 import sys
 import time
+
+import reach
 
 AREAS = {  # the files of an area, by pattern from the top
     "kernels": ["cl/kernels/*.cl", "cl/cpu/*.cl", "cl/generic/*.cl", "core/op/ref/*.c"],
@@ -231,7 +233,7 @@ class Copy:
 
 
 def noticed_by(copy, path, tests, near_only):
-    """What noticed: a test's name, "compiler" where it is no program, or None."""
+    """What noticed: a test's name, "compiler" where it is no program, or None. tests: those that can."""
     folders = next((f.split() for start, f in FIRST if path.startswith(start)), [])
     near = [t for t in tests if any(t.startswith("build/" + f + "/") for f in folders)]
     if copy.make("all")[0]:
@@ -255,9 +257,12 @@ def main():
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--count", type=int, default=100)
     p.add_argument("--first", type=int, default=0, help="number of the first bug to try")
+    p.add_argument("--step", type=int, default=1, help="try each so-manieth from there on, to share the work")
     p.add_argument("--area", choices=AREAS)
     p.add_argument("--near", action="store_true", help="only the tests of the room, to see which bugs need the others")
-    p.add_argument("--without", metavar="FOLDER", help="not the tests below it: what they alone would notice counts as not noticed")
+    p.add_argument("--all", action="store_true", help="also the tests that do not execute the changed line")
+    p.add_argument("--without", metavar="FOLDER", action="append", default=[],
+                   help="not the tests below it: what they alone would notice counts as not noticed")
     p.add_argument("--only", type=lambda s: [int(n) for n in s.split(",")], help="numbers of the bugs to try")
     p.add_argument("--list", action="store_true")
     p.add_argument("--report")
@@ -271,8 +276,9 @@ def main():
         if code:
             sys.exit("mutate: the copy does not build\n" + out[-2000:])
     tests = [] if a.list else copy.tests()
-    if a.without:
-        tests = [t for t in tests if a.without.rstrip("/") + "/" not in t]
+    for folder in a.without:
+        tests = [t for t in tests if folder.rstrip("/") + "/" not in t]
+    reached = None if a.list or a.all else reach.Reach(copy, a.build)
     same = judged()
     rows, n, unseen = [], -1, 0
     most = max(a.only) + 1 if a.only else a.count
@@ -287,13 +293,14 @@ def main():
         is_out = is_unseen(path, old, start, end, new, same)
         if a.list:
             print("%s%s\n%s" % (title, "  no effect" if is_out else "", change))
-        if a.list or n < a.first or (a.only and n not in a.only):
+        if a.list or n < a.first or (n - a.first) % a.step or (a.only and n not in a.only):
             continue
         if is_out:
             unseen += 1
             continue
         begin = time.monotonic()
-        by = copy.plant(path, "\n".join(text[:line] + [bug] + text[line + 1:]), lambda: noticed_by(copy, path, tests, a.near))
+        asked = reached.asked(tests, path, line + 1) if reached and path.endswith(".c") else tests
+        by = copy.plant(path, "\n".join(text[:line] + [bug] + text[line + 1:]), lambda: noticed_by(copy, path, asked, a.near))
         if by == "compiler":
             continue  # no bug that a test would have to find
         rows.append((title, change, by))

@@ -11,7 +11,8 @@ not look at (its tracer of GCC 12 dies where a thread ends at that moment) runs 
 NINODES_TEST_JOBS: how many at a time, unless told twice as many as processors, at most 4: many wait for another program.
 NINODES_TEST_LIMIT: seconds for one test, 600 unless told (2700 in the long form). NINODES_TEST_LONG=1 asks tests for their
 long form. NINODES_TEST_UNDER: a command that programs (not scripts) are run under, with its options. NINODES_TEST_TITLE: the
-counts are a figure of that name (figure.py).
+counts are a figure of that name (figure.py). NINODES_TEST_REACH: what programs count of their coverage goes there, in a
+folder per test.
 """
 import concurrent.futures
 import os
@@ -111,6 +112,7 @@ def main():
     env = dict(os.environ, B=build, XDG_CONFIG_HOME=config, XDG_CONFIG_DIRS=config)  # the user's own settings do not count
     # PoCL's worker threads bring their own signal stacks, which AddressSanitizer then fails to unmap.
     env["ASAN_OPTIONS"] = ":".join(filter(None, ["use_sigaltstack=0", os.environ.get("ASAN_OPTIONS")]))
+    env.setdefault("MALLOC_PERTURB_", "165")  # memory that nobody wrote, or that is free, has no zeros in it
     slots = queue.SimpleQueue()
     for slot in range(jobs):
         slots.put(slot)
@@ -118,8 +120,11 @@ def main():
 
     def one(test):
         slot = slots.get()
+        own = dict(env, NINODES_TEST_SLOT=str(slot))
+        if os.environ.get("NINODES_TEST_REACH"):
+            own["GCOV_PREFIX"] = os.path.join(os.environ["NINODES_TEST_REACH"], test.removeprefix(build + "/"))
         for _ in range(3):
-            status, out, seconds, used = run(test, dict(env, NINODES_TEST_SLOT=str(slot)), limit)
+            status, out, seconds, used = run(test, own, limit)
             if not status or NO_LOOK not in out:
                 break
         slots.put(slot)
