@@ -34,8 +34,8 @@ typedef enum NinoTheme {
     T(CANCELLED, cancelled, 0x7a4b00ff, 0xf8c77eff, 0x6b4200ff, 0xf8c77eff)                        \
     T(KILLED, killed, 0x813d9cff, 0xdc8addff, 0x6b2f84ff, 0xdc8addff)                              \
     T(PAUSED, paused, 0x3d4f6bff, 0xc0cde0ff, 0x2c3c55ff, 0xc0cde0ff)                              \
-    /* plots; a theme's own text colour lies on them */                                            \
-    T(PLOT, plot, 0xffffffff, 0x1c1c1cff, 0xffffffff, 0x000000ff)                                  \
+    /* plots; on the screen they lie on the ground of GTK's theme, which this has to be like */    \
+    T(PLOT, plot, 0xffffffff, 0x353535ff, 0xffffffff, 0x000000ff)                                  \
     T(PLOT_TEXT, plot_text, 0x1a1a1aff, 0xededEDff, 0x000000ff, 0xffffffff)                        \
     T(PLOT_DIM, plot_dim, 0x1a1a1ab8, 0xededEDb8, 0x000000ff, 0xffffffff)                          \
     T(PLOT_GRID, plot_grid, 0x1a1a1a1f, 0xededED1f, 0x0000004d, 0xffffff4d)                        \

@@ -255,7 +255,7 @@ static void draw_part(const Overlay *o, NinoPlot *p, const NinoPlotBox *b, const
     GdkRGBA c = *nino_plot_colour(e->is_failed ? NINO_PLOT_FAILED : nino_plot_scope(e->kind, name));
     if (e->side == BASE) {
         const GdkRGBA edge = nino_plot_mix(&c, &p->fg, 0.3f);
-        c = nino_plot_mix(&c, &p->bg, 0.6f);
+        c = nino_plot_faint(p, &c);
         nino_plot_bar(p, x0, y, x1 - x0, BAR, &c);
         if (x1 - x0 > 3)
             nino_plot_frame(p, x0, y, x1 - x0, BAR, &edge);
@@ -322,7 +322,7 @@ static void draw_device(const Overlay *o, NinoPlot *p, const NinoPlotBox *b, int
             const float fits = MIN(h, y - (bottom - DEVICE));
             GdkRGBA c = *nino_plot_colour(nino_plot_family(f < n ? names[f] : NULL));
             if (side == BASE)
-                c = nino_plot_mix(&c, &p->bg, 0.55f);
+                c = nino_plot_faint(p, &c);
             y -= fits;
             nino_plot_bar(p, b->x + x, y, STEP, fits, &c);
         }
@@ -368,7 +368,7 @@ static void overlay_draw(NinoArea *area, NinoPlot *p, gpointer user)
         if (i != LANE_PART || o->has_parts)
             nino_plot_text(p, 6, y[i] + floorf((BAR - line) / 2), LEFT - 12, NINO_PLOT_LEFT,
                            &p->dim, _(lanes[i]));
-    const GdkRGBA pale = nino_plot_mix(nino_plot_colour(NINO_PLOT_NODE), &p->bg, 0.6f);
+    const GdkRGBA pale = nino_plot_faint(p, nino_plot_colour(NINO_PLOT_NODE));
     const float x = nino_plot_legend(p, LEFT, 2, nino_plot_colour(NINO_PLOT_NODE), _("this run"));
     nino_plot_legend(p, x, 2, &pale, _("the baseline, behind it"));
     nino_plot_clip(p, b.x, 0, b.w + 1, p->height);

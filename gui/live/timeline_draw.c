@@ -9,13 +9,15 @@
 
 // ---- scopes ------------------------------------------------------------------------------------
 
-static View view_of(Timeline *t, const NinoPlotBox *box)
+static View view_of(const NinoPlot *p, Timeline *t, const NinoPlotBox *box)
 {
     View v = { .h = nino_run_history(t->run), .box = *box };
     const char *names[NINO_HISTORY_FAMILIES];
     const size_t n = nino_history_families(v.h, names, NINO_HISTORY_FAMILIES);
-    for (size_t f = 0; f < NINO_HISTORY_FAMILIES; f++)
+    for (size_t f = 0; f < NINO_HISTORY_FAMILIES; f++) {
         v.family[f] = nino_plot_colour(nino_plot_family(f < n ? names[f] : NULL));
+        v.faint[f] = nino_plot_faint(p, v.family[f]);
+    }
     nino_run_view(t->run, &v.t0, &v.t1);
     v.per_ns = (double) box->w / (double) (v.t1 - v.t0);
     return v;
@@ -72,7 +74,7 @@ static void draw_scopes(NinoPlot *p, Timeline *t, const View *v, const Row *r, f
         GdkRGBA c =
             *nino_plot_colour(e->status ? NINO_PLOT_FAILED : nino_plot_scope(e->kind, name));
         if (!nino_timeline_matches(t, e->name))
-            c = nino_plot_mix(&c, &p->bg, 0.75f);
+            c = nino_plot_faint(p, &c);
         if (x1 - x0 >= 2) {
             nino_plot_bar(p, x0, y, x1 - x0 - 1, r->h, &c);
             char text[96];
@@ -105,10 +107,18 @@ static void draw_scopes(NinoPlot *p, Timeline *t, const View *v, const Row *r, f
 
 // ---- kernels and transfers ---------------------------------------------------------------------
 
+enum { BEFORE = 4 }; // slices that may reach into a time from before it
+
+// Nothing is chosen nor searched, or it is what is.
+static gboolean is_looked_at(Timeline *t, uint32_t name)
+{
+    const uint32_t chosen = nino_run_kernel(t->run);
+    return (!chosen || name == chosen) && nino_timeline_matches(t, name);
+}
+
 static void draw_each(NinoPlot *p, Timeline *t, const View *v, const Row *r, float y,
                       const nino_event *ev, size_t from, size_t to)
 {
-    const uint32_t chosen = nino_run_kernel(t->run);
     for (size_t i = from; i < to; i++) {
         const nino_event *e = &ev[i];
         const uint64_t end = e->t_ns + e->u.kernel.dur_ns;
@@ -116,43 +126,87 @@ static void draw_each(NinoPlot *p, Timeline *t, const View *v, const Row *r, flo
             continue;
         const float x0 = floorf(timeline_draw_x_of(v, e->t_ns)),
                     x1 = MAX(floorf(timeline_draw_x_of(v, end)), x0 + 1);
-        GdkRGBA c = *v->family[nino_history_family_of(v->h, e->u.kernel.family)];
-        if ((chosen && e->name != chosen) || !nino_timeline_matches(t, e->name))
-            c = nino_plot_mix(&c, &p->bg, 0.7f);
+        const size_t f = nino_history_family_of(v->h, e->u.kernel.family);
+        const GdkRGBA c = is_looked_at(t, e->name) ? *v->family[f] : v->faint[f];
         nino_plot_bar(p, x0, y, MAX(x1 - x0 - (x1 - x0 > 3 ? 1 : 0), 1), r->h, &c);
         draw_text_in(p, x0, x1, y, r->h, &c, nino_history_name((void *) v->h, e->name));
     }
 }
 
-// Columns of busy time, stacked by family; neighbours that look the same are one bar.
-static void draw_busy(NinoPlot *p, const View *v, const Row *r, float y, int step)
+// Of a column of busy time: by family what is looked at, then by family the rest.
+typedef struct Column {
+    float height[2 * NINO_HISTORY_FAMILIES];
+} Column;
+
+typedef struct Busy { // of a row, while it is drawn
+    Timeline *t;
+    const View *v;
+    const Row *row;
+    const nino_event *ev;
+    size_t at, n;       // what begins before `at` has ended
+    gboolean is_parted; // something is chosen or searched
+} Busy;
+
+// What is looked at of [a, b), from the slices themselves: the sums that are kept do not tell kernels apart.
+static void busy_looked_at(Busy *r, uint64_t a, uint64_t b, uint64_t out[NINO_HISTORY_FAMILIES])
 {
+    memset(out, 0, NINO_HISTORY_FAMILIES * sizeof(*out));
+    while (r->at + BEFORE < r->n && r->ev[r->at + BEFORE].t_ns <= a)
+        r->at++;
+    for (size_t i = r->at; i < r->n && r->ev[i].t_ns < b; i++) {
+        const nino_event *e = &r->ev[i];
+        const uint64_t from = MAX(a, e->t_ns), to = MIN(b, e->t_ns + e->u.kernel.dur_ns);
+        if (from < to && is_looked_at(r->t, e->name))
+            out[nino_history_family_of(r->v->h, e->u.kernel.family)] += to - from;
+    }
+}
+
+static Column busy_column(Busy *r, uint64_t a, uint64_t b)
+{
+    uint64_t all[NINO_HISTORY_FAMILIES], part[NINO_HISTORY_FAMILIES];
+    Column c = { 0 };
+    float used = 0;
+    nino_history_busy(r->v->h, r->row->track, a, b, all);
+    if (r->is_parted)
+        busy_looked_at(r, a, b, part);
+    else
+        memcpy(part, all, sizeof(part));
+    for (int i = 0; i < 2 * NINO_HISTORY_FAMILIES; i++) {
+        const int f = i % NINO_HISTORY_FAMILIES;
+        const uint64_t ns = i == f ? part[f] : all[f] - MIN(all[f], part[f]);
+        const float full = (float) ((double) ns / (double) (b - a)) * r->row->h;
+        c.height[i] = MIN(roundf(used + full), r->row->h) - MIN(roundf(used), r->row->h);
+        used += full;
+    }
+    return c;
+}
+
+static void draw_column(NinoPlot *p, const Busy *r, const Column *c, float x, float w, float y)
+{
+    float bottom = y + r->row->h;
+    for (int i = 0; i < 2 * NINO_HISTORY_FAMILIES; i++) {
+        const int f = i % NINO_HISTORY_FAMILIES;
+        bottom -= c->height[i];
+        nino_plot_bar(p, x, bottom, w, c->height[i], i == f ? r->v->family[f] : &r->v->faint[f]);
+    }
+}
+
+// Columns of busy time, stacked; neighbours that look the same are one bar.
+static void draw_busy(NinoPlot *p, Busy *r, float y, int step)
+{
+    const View *v = r->v;
     const int n = MIN((int) v->box.w, MAX_COLUMNS);
-    float height[NINO_HISTORY_FAMILIES] = { 0 };
+    Column was = { 0 };
     int since = 0;
     for (int c = 0; c < n + step; c += step) {
-        float now[NINO_HISTORY_FAMILIES] = { 0 };
-        if (c < n) {
-            const uint64_t a = time_at(v, v->box.x + (float) c);
-            const uint64_t b = MAX(time_at(v, v->box.x + (float) (c + step)), a + 1);
-            uint64_t busy[NINO_HISTORY_FAMILIES];
-            nino_history_busy(v->h, r->track, a, b, busy);
-            float used = 0;
-            for (int f = 0; f < NINO_HISTORY_FAMILIES; f++) {
-                const float full = (float) ((double) busy[f] / (double) (b - a)) * r->h;
-                now[f] = MIN(roundf(used + full), r->h) - MIN(roundf(used), r->h);
-                used += full;
-            }
-        }
-        if (c < n && !memcmp(now, height, sizeof(now)))
+        Column now = { 0 };
+        const uint64_t a = time_at(v, v->box.x + (float) c);
+        if (c < n)
+            now = busy_column(r, a, MAX(time_at(v, v->box.x + (float) (c + step)), a + 1));
+        if (c < n && !memcmp(&now, &was, sizeof(now)))
             continue;
-        float bottom = y + r->h;
-        for (int f = 0; f < NINO_HISTORY_FAMILIES; f++) {
-            bottom -= height[f];
-            nino_plot_bar(p, v->box.x + (float) since, bottom, (float) (MIN(c, n) - since),
-                          height[f], v->family[f]);
-        }
-        memcpy(height, now, sizeof(now));
+        draw_column(p, r, &was, v->box.x + (float) since, (float) (MIN(c, n) - since), y);
+        was = now;
         since = c;
     }
 }
@@ -163,12 +217,12 @@ static void draw_slices(NinoPlot *p, Timeline *t, const View *v, const Row *r, f
     const nino_event *ev = nino_history_slices(v->h, r->track, &n);
     size_t from = nino_history_slice_at(v->h, r->track, v->t0);
     const size_t to = nino_history_slice_at(v->h, r->track, v->t1);
-    for (int back = 0; from > 0 && back < 4; back++) // those that began before
-        from--;
+    from -= MIN(from, BEFORE);
+    Busy busy = { t, v, r, ev, from, to, nino_run_kernel(t->run) || t->find };
     if (to - from <= (size_t) v->box.w / 2)
         draw_each(p, t, v, r, y, ev, from, to);
     else
-        draw_busy(p, v, r, y, nino_run_is_live(t->run) ? 2 : 1); // live: half the cost
+        draw_busy(p, &busy, y, nino_run_is_live(t->run) ? 2 : 1); // live: half the cost
 }
 
 // How many kernels wait at a time: handed to the driver (submitted) and not yet (queued).
@@ -356,7 +410,7 @@ static void draw_row(NinoArea *area, NinoPlot *p, Timeline *t, const View *v, co
 void nino_timeline_draw_rows(NinoArea *area, NinoPlot *p, Timeline *t, const NinoPlotBox *box,
                              float top)
 {
-    const View v = view_of(t, box);
+    const View v = view_of(p, t, box);
     for (int pinned = 0; pinned < 2; pinned++) {
         const float at = p->cr || !t->scroll ? 0 : (float) gtk_adjustment_get_value(t->scroll);
         if (pinned && t->pinned_height > 0) {

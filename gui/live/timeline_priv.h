@@ -54,6 +54,7 @@ typedef struct View { // what is drawn: time to pixels
     guint64 t0, t1;
     double per_ns;
     const GdkRGBA *family[NINO_HISTORY_FAMILIES];
+    GdkRGBA faint[NINO_HISTORY_FAMILIES]; // of what is not looked at
 } View;
 
 // ---- timeline_rows.c -------------------------------------------------------------------------

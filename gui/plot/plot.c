@@ -45,12 +45,33 @@ size_t nino_plot_family(const char *family)
     return i;
 }
 
+static float luminance(const GdkRGBA *c)
+{
+    return 0.2126f * powf(c->red, 2.2f) + 0.7152f * powf(c->green, 2.2f) +
+           0.0722f * powf(c->blue, 2.2f);
+}
+
 GdkRGBA nino_plot_ink(const GdkRGBA *c)
 {
     // Of this luminance, black and white have the same contrast.
-    const float y = 0.2126f * powf(c->red, 2.2f) + 0.7152f * powf(c->green, 2.2f) +
-                    0.0722f * powf(c->blue, 2.2f);
-    return *nino_token(y > 0.179f ? NINO_COLOUR_UNDER : NINO_COLOUR_OVER, NINO_THEME_LIGHT);
+    return *nino_token(luminance(c) > 0.179f ? NINO_COLOUR_UNDER : NINO_COLOUR_OVER,
+                       NINO_THEME_LIGHT);
+}
+
+static float contrast(const GdkRGBA *a, const GdkRGBA *b)
+{
+    const float x = luminance(a) + 0.05f, y = luminance(b) + 0.05f;
+    return MAX(x, y) / MIN(x, y);
+}
+
+// Nearer to the ground, but never so near that it is lost there: then nearer to the text, which makes it greyer.
+GdkRGBA nino_plot_faint(const NinoPlot *p, const GdkRGBA *c)
+{
+    const float least = nino_theme_is_contrast(p->theme) ? 3 : 1.8f;
+    GdkRGBA out = nino_plot_mix(c, &p->bg, 0.7f);
+    for (int i = 0; i < 20 && contrast(&out, &p->bg) < least; i++)
+        out = nino_plot_mix(&out, &p->fg, 0.1f);
+    return out;
 }
 
 GdkRGBA nino_plot_alpha(const GdkRGBA *c, float alpha)

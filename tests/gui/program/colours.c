@@ -127,9 +127,29 @@ static void check_categories(void)
     CHECK(least >= LEAST_CATEGORIES && seen >= LEAST_SEEN);
 }
 
+// What is not looked at is still seen on the ground of plots, and its text is read on it.
+static void check_faint(void)
+{
+    double least = INFINITY, in_contrast = INFINITY;
+    for (int theme = 0; theme < NINO_THEMES; theme++) {
+        const NinoPlot p = { .theme = (NinoTheme) theme,
+                             .fg = *nino_token(NINO_COLOUR_PLOT_TEXT, (NinoTheme) theme),
+                             .bg = *nino_token(NINO_COLOUR_PLOT, (NinoTheme) theme) };
+        double *is = nino_theme_is_contrast((NinoTheme) theme) ? &in_contrast : &least;
+        for (size_t i = 0; i < NINO_PLOT_COLOURS; i++) {
+            const GdkRGBA c = nino_plot_faint(&p, nino_plot_colour(i)), ink = nino_plot_ink(&c);
+            *is = fmin(*is, contrast(&c, &p.bg));
+            CHECK(contrast(&c, &ink) >= LEAST_TEXT);
+        }
+    }
+    printf("faint: least contrast %.2f, in high contrast %.2f\n", least, in_contrast);
+    CHECK(least >= 1.7 && in_contrast >= 2.95);
+}
+
 int main(void)
 {
     CHECK(!check_pairs());
+    check_faint();
     check_categories();
     const GdkRGBA light = { 1, 1, 1, 1 }, dark = { 0.2f, 0.2f, 0.2f, 1 };
     double least = INFINITY;

@@ -213,6 +213,45 @@ static void check_flow(NinoRun *run)
     gtk_window_destroy(GTK_WINDOW(window));
 }
 
+// Pixels of a colour in the timeline, but for the ruler with its legend.
+static int count_pixels(GtkWidget *view, const GdkRGBA *c)
+{
+    enum { RULER = 40 };
+    g_autoptr(GdkTexture) t = picture_of(view);
+    const gsize w = (gsize) gdk_texture_get_width(t), n = w * (gsize) gdk_texture_get_height(t);
+    const float wanted[] = { c->blue * 255, c->green * 255, c->red * 255 };
+    g_autofree guchar *px = g_malloc(n * 4);
+    int found = 0;
+    gdk_texture_download(t, px, w * 4);
+    for (gsize i = w * RULER; i < n; i++) {
+        gboolean is = TRUE;
+        for (int k = 0; k < 3; k++)
+            is &= fabsf(px[4 * i + (gsize) k] - wanted[k]) < 2;
+        found += is;
+    }
+    return found;
+}
+
+// From afar, where kernels are columns of busy time, what is not chosen is as faint as close by.
+static void check_chosen(NinoRun *run)
+{
+    const GdkRGBA *conv = nino_plot_colour(NINO_PLOT_CONV);
+    GtkWidget *view, *window = show(run, "timeline", &view);
+    const uint32_t chosen = nino_history_find(nino_run_history(run), "conv3x3_f16");
+    const int all = count_pixels(view, conv);
+    CHECK(all > 1000 && chosen);
+    nino_run_set_kernel(run, chosen);
+    spin_loop(100);
+    CHECK(abs(count_pixels(view, conv) - all) < all / 10);
+    CHECK(count_pixels(view, nino_plot_colour(NINO_PLOT_GEMM)) == 0);
+    nino_run_set_kernel(run, nino_history_find(nino_run_history(run), "gemm_f16"));
+    spin_loop(100);
+    CHECK(count_pixels(view, conv) == 0);
+    CHECK(count_pixels(view, nino_plot_colour(NINO_PLOT_GEMM)) > 100);
+    nino_run_set_kernel(run, 0);
+    gtk_window_destroy(GTK_WINDOW(window));
+}
+
 // A filter shows what matches; the histogram follows the selected kernel; showing a call moves the
 // time axis to it.
 static void check_tables(NinoRun *run)
@@ -312,6 +351,7 @@ int main(int argc, char **argv)
     if (argc == 2) {
         check_timeline_keys(run);
         check_flow(run);
+        check_chosen(run);
         check_tables(run);
         check_rate();
         check_loaded(run, path);
