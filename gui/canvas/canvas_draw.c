@@ -141,7 +141,7 @@ static void draw_minimap(NinoCanvas *c, GtkSnapshot *s, const NinoGraphColors *c
 {
     graphene_rect_t box, bounds, node;
     double scale;
-    GdkRGBA back = colors->title, edge = colors->border;
+    GdkRGBA back = colors->canvas, edge = colors->border, frame = colors->dim;
     if (!nino_canvas_minimap_box(c, &box, &scale, &bounds))
         return;
     back.alpha = 0.9f;
@@ -149,16 +149,17 @@ static void draw_minimap(NinoCanvas *c, GtkSnapshot *s, const NinoGraphColors *c
     gtk_snapshot_push_clip(s, &box);
     for (guint i = 0; i < c->nodes->len; i++) {
         NinoNodeView *v = g_ptr_array_index(c->nodes, i);
-        GdkRGBA color = nino_node_view_map_color(v);
         nino_node_view_get_box(v, &node);
-        if (g_hash_table_contains(c->selected, nino_node_view_id(v)))
-            color = colors->accent;
         const graphene_rect_t at = GRAPHENE_RECT_INIT(
             (float) (box.origin.x + (node.origin.x - bounds.origin.x) * scale),
             (float) (box.origin.y + (node.origin.y - bounds.origin.y) * scale),
             (float) MAX(node.size.width * scale, 1.5), (float) MAX(node.size.height * scale, 1.5));
+        const gboolean is_dot = MIN(at.size.width, at.size.height) <= 4;
+        const GdkRGBA color = g_hash_table_contains(c->selected, nino_node_view_id(v))
+                                  ? colors->accent
+                                  : nino_node_view_map_color(v, is_dot);
         gtk_snapshot_append_color(s, &color, &at);
-        if (MIN(at.size.width, at.size.height) > 4) // a body may be as pale as what is behind it
+        if (!is_dot) // a body may be as pale as what is behind it
             gtk_snapshot_append_border(
                 s, &GSK_ROUNDED_RECT_INIT(at.origin.x, at.origin.y, at.size.width, at.size.height),
                 (float[4]){ 1, 1, 1, 1 }, (GdkRGBA[4]){ edge, edge, edge, edge });
@@ -174,7 +175,7 @@ static void draw_minimap(NinoCanvas *c, GtkSnapshot *s, const NinoGraphColors *c
     gtk_snapshot_pop(s);
     gtk_snapshot_append_border(
         s, &GSK_ROUNDED_RECT_INIT(box.origin.x, box.origin.y, box.size.width, box.size.height),
-        (float[4]){ 1, 1, 1, 1 }, (GdkRGBA[4]){ edge, edge, edge, edge });
+        (float[4]){ 1, 1, 1, 1 }, (GdkRGBA[4]){ frame, frame, frame, frame });
 }
 
 static void draw_empty(NinoCanvas *c, GtkSnapshot *s, const NinoGraphColors *colors)

@@ -54,4 +54,5 @@ void nino_node_view_set_picture(NinoNodeView *v, GdkTexture *picture); // a smal
 // While a link is dragged: slots that it fits are drawn full, others dim. NULL: no link.
 void nino_node_view_set_wanted(NinoNodeView *v, const char *type, gboolean inputs);
 gboolean nino_node_view_edit(NinoNodeView *v); // gives the focus to its first editor
-GdkRGBA nino_node_view_map_color(NinoNodeView *v);
+// On the minimap; is_dot: too small for an edge, it has to be seen by its colour alone.
+GdkRGBA nino_node_view_map_color(NinoNodeView *v, gboolean is_dot);

@@ -379,11 +379,11 @@ void nino_node_view_snapshot(GtkWidget *w, GtkSnapshot *s)
         gtk_snapshot_pop(s);
 }
 
-GdkRGBA nino_node_view_map_color(NinoNodeView *v)
+GdkRGBA nino_node_view_map_color(NinoNodeView *v, gboolean is_dot)
 {
     NinoGraphColors c;
     nino_graph_colors(GTK_WIDGET(v), &c);
     return v->has_mark && v->mark.state != NINO_NODE_IDLE ? nino_node_state_color(v->mark.state, &c)
-           : v->bgcolor                                   ? body_color(v, &c)
-                                                          : c.dim;
+           : is_dot && !v->bgcolor                        ? c.dim
+                                                          : body_color(v, &c);
 }

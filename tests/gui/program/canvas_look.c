@@ -173,7 +173,8 @@ static void test_fit_grown(void)
     }
 }
 
-static int count_dark_pixels(void)
+// The window as it is drawn, BGRA; g_free().
+static guchar *window_pixels(gsize *width, gsize *n)
 {
     const int w = gtk_widget_get_width(window), h = gtk_widget_get_height(window);
     g_autoptr(GdkPaintable) p = gtk_widget_paintable_new(window);
@@ -188,12 +189,21 @@ static int count_dark_pixels(void)
     g_autoptr(GdkTexture) t =
         gsk_renderer_render_texture(gtk_native_get_renderer(GTK_NATIVE(window)), drawn,
                                     &GRAPHENE_RECT_INIT(0, 0, (float) w, (float) h));
-    g_autofree guchar *pixels = g_malloc((gsize) w * (gsize) h * 4);
-    int n = 0;
+    guchar *pixels = g_malloc((gsize) w * (gsize) h * 4);
     gdk_texture_download(t, pixels, (gsize) w * 4);
-    for (gsize i = 0; i < (gsize) w * (gsize) h; i++)
-        n += pixels[i * 4] < 100 && pixels[i * 4 + 1] < 100 && pixels[i * 4 + 2] < 100;
     gsk_render_node_unref(drawn);
+    *width = (gsize) w;
+    *n = (gsize) w * (gsize) h;
+    return pixels;
+}
+
+static int count_dark_pixels(void)
+{
+    gsize w, all;
+    int n = 0;
+    g_autofree guchar *pixels = window_pixels(&w, &all);
+    for (gsize i = 0; i < all; i++)
+        n += pixels[i * 4] < 100 && pixels[i * 4 + 1] < 100 && pixels[i * 4 + 2] < 100;
     return n;
 }
 
@@ -216,6 +226,25 @@ static void test_high_contrast(void)
         CHECK(with - count_dark_pixels() > 40);
     }
     g_object_set(settings, "gtk-theme-name", theme, NULL);
+    spin_loop(100);
+}
+
+// On the minimap a node without a colour of its own is as on the canvas; a dot is seen at all.
+static void test_map_colours(void)
+{
+    open_text("{\"1\": {\"class_type\": \"EmptyLatentImage\", \"inputs\": {}}}");
+    for (int k = 0; k < 2; k++) {
+        dark(k);
+        spin_loop(100);
+        NinoNodeView *v = NINO_NODE_VIEW(view_of("1"));
+        const NinoTheme theme = nino_theme_of(GTK_WIDGET(v));
+        const GdkRGBA large = nino_node_view_map_color(v, FALSE),
+                      dot = nino_node_view_map_color(v, TRUE);
+        CHECK(nino_theme_is_dark(theme) == k);
+        CHECK(gdk_rgba_equal(&large, nino_token(NINO_COLOUR_BODY, theme)));
+        CHECK(gdk_rgba_equal(&dot, nino_token(NINO_COLOUR_DIM, theme)));
+    }
+    dark(FALSE);
     spin_loop(100);
 }
 
@@ -324,6 +353,7 @@ int main(int argc, char **argv)
         test_kept_nodes();
         test_ticks();
         test_high_contrast();
+        test_map_colours();
         test_fit_resized();
         test_first_frames();
     }
