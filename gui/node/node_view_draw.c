@@ -199,6 +199,12 @@ static void draw_title(const NinoNodeView *v, Pen *p)
     node_view_draw_draw_text(p, v->title, 28, NINO_NODE_TITLE / 2.0, right - 28, 0, p->c.text);
 }
 
+// How much of its colour is left to what is less important; high contrast keeps it readable.
+static float weak(const Pen *p, float alpha)
+{
+    return p->c.is_high_contrast ? MAX(alpha, 0.6f) : alpha;
+}
+
 static gboolean node_view_draw_fits(const NinoNodeView *v, const Slot *s, gboolean is_input)
 {
     if (!v->wanted)
@@ -219,10 +225,10 @@ static void draw_dots(const NinoNodeView *v, const Pen *p)
             const Slot *s = SLOTS(slots, i);
             GdkRGBA color = nino_type_color(s->type, p->c.is_dark);
             if (!node_view_draw_fits(v, s, !k))
-                color.alpha = 0.15f;
-            // A value's socket shows only when it is used or may be.
+                color.alpha = weak(p, 0.15f);
+            // A value's socket shows only when it is used or may be; in high contrast all there is has to be seen.
             else if (s->is_row && !s->is_linked)
-                color.alpha = v->wanted ? 1 : 0.35f;
+                color.alpha = v->wanted || p->c.is_high_contrast ? 1 : 0.35f;
             gdk_cairo_set_source_rgba(cr, &color);
             cairo_arc(cr, k ? v->width : 0, s->y, s->is_row && !s->is_linked ? 3.2 : 4.5, 0,
                       2 * G_PI);
@@ -249,7 +255,7 @@ static void draw_labels(const NinoNodeView *v, Pen *p)
         for (guint i = 0; i < slots->len; i++) {
             const Slot *s = SLOTS(slots, i);
             GdkRGBA color = p->c.dim;
-            color.alpha = node_view_draw_fits(v, s, !k) ? 1 : 0.3f;
+            color.alpha = node_view_draw_fits(v, s, !k) ? 1 : weak(p, 0.3f);
             if (!s->is_row)
                 node_view_draw_draw_text(p, s->label, k ? v->width - 12 - room : 12, s->y, room,
                                          (int) k, color);
@@ -350,7 +356,7 @@ void nino_node_view_snapshot(GtkWidget *w, GtkSnapshot *s)
     nino_graph_colors(w, &p.c);
     const gboolean faint = v->mode == NINO_MODE_MUTED || v->mode == NINO_MODE_BYPASSED;
     if (faint)
-        gtk_snapshot_push_opacity(s, v->mode == NINO_MODE_MUTED ? 0.4 : 0.75);
+        gtk_snapshot_push_opacity(s, (double) weak(&p, v->mode == NINO_MODE_MUTED ? 0.4f : 0.75f));
     if (v->detail == NINO_DETAIL_BOX) {
         draw_plain_box(v, &p);
     } else {

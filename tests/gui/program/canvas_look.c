@@ -229,6 +229,53 @@ static void test_high_contrast(void)
     spin_loop(100);
 }
 
+static GtkWidget *first_of(GtkWidget *w, GType type)
+{
+    GtkWidget *found = g_type_is_a(G_OBJECT_TYPE(w), type) ? w : NULL;
+    for (GtkWidget *k = gtk_widget_get_first_child(w); k && !found;
+         k = gtk_widget_get_next_sibling(k))
+        found = first_of(k, type);
+    return found;
+}
+
+// The darkest there is in a square of the window, 0 to 255.
+static int darkest(double x, double y, int side)
+{
+    gsize w, n;
+    int least = 255;
+    g_autofree guchar *px = window_pixels(&w, &n);
+    for (int k = 0; k < side * side; k++) {
+        const gsize i = (gsize) (y + k / side) * w + (gsize) (x + k % side);
+        CHECK(i < n);
+        least = MIN(least, (px[i * 4] + px[i * 4 + 1] + px[i * 4 + 2]) / 3);
+    }
+    return least;
+}
+
+// Frames of texts are whole, and sockets without a link are there: white on white is nothing.
+static void test_high_contrast_parts(void)
+{
+    GtkSettings *settings = gtk_settings_get_default();
+    g_autofree char *theme = NULL;
+    g_object_get(settings, "gtk-theme-name", &theme, NULL);
+    g_object_set(settings, "gtk-theme-name", "Default-hc", NULL);
+    open_text("{\"1\": {\"class_type\": \"CLIPTextEncode\", \"inputs\": {\"text\": \"\"}}}");
+    nino_canvas_set_zoom(canvas, 1);
+    spin_loop(400);
+    NinoNodeView *v = NINO_NODE_VIEW(view_of("1"));
+    graphene_rect_t text;
+    graphene_point_t box = nino_node_view_input(v, 1), at;
+    GtkWidget *scrolled = first_of(GTK_WIDGET(v), GTK_TYPE_SCROLLED_WINDOW);
+    CHECK(scrolled && gtk_widget_compute_bounds(scrolled, window, &text));
+    CHECK(darkest(text.origin.x + 1, text.origin.y + 1, 4) < 225); // of the round corner
+    const graphene_point_t shown = { (float) (box.x * canvas->view.zoom + canvas->view.x),
+                                     (float) (box.y * canvas->view.zoom + canvas->view.y) };
+    CHECK(gtk_widget_compute_point(GTK_WIDGET(canvas), window, &shown, &at));
+    CHECK(darkest(at.x - 3, at.y - 1, 2) < 150); // beside the node's edge, on the canvas
+    g_object_set(settings, "gtk-theme-name", theme, NULL);
+    spin_loop(100);
+}
+
 // On the minimap a node without a colour of its own is as on the canvas; a dot is seen at all.
 static void test_map_colours(void)
 {
@@ -353,6 +400,7 @@ int main(int argc, char **argv)
         test_kept_nodes();
         test_ticks();
         test_high_contrast();
+        test_high_contrast_parts();
         test_map_colours();
         test_fit_resized();
         test_first_frames();
