@@ -374,6 +374,16 @@ static void node_view_measure(GtkWidget *w, GtkOrientation o, int for_size, int 
     *min_base = *nat_base = -1;
 }
 
+// Its error hangs below it and has its tooltip, too.
+static gboolean node_view_contains(GtkWidget *w, double x, double y)
+{
+    const NinoNodeView *v = NINO_NODE_VIEW(w);
+    const graphene_rect_t error = nino_node_view_error_box(v);
+    return (x >= 0 && y >= 0 && x < v->width && y < v->height) ||
+           (error.size.height > 0 &&
+            graphene_rect_contains_point(&error, &GRAPHENE_POINT_INIT((float) x, (float) y)));
+}
+
 static void map(GtkWidget *w)
 {
     NinoNodeView *v = NINO_NODE_VIEW(w);
@@ -423,6 +433,7 @@ static void nino_node_view_class_init(NinoNodeViewClass *klass)
     wc->snapshot = nino_node_view_snapshot;
     wc->size_allocate = node_view_size_allocate;
     wc->measure = node_view_measure;
+    wc->contains = node_view_contains;
     wc->map = map;
     gtk_widget_class_set_css_name(wc, "ninonode");
     gtk_widget_class_set_accessible_role(wc, GTK_ACCESSIBLE_ROLE_GROUP);

@@ -344,9 +344,11 @@ static void draw_far(const NinoNodeView *v, const Pen *p)
 
 static void draw_error(const NinoNodeView *v, Pen *p)
 {
-    if (!v->error || v->is_collapsed)
-        return;
-    node_view_draw_draw_text(p, v->error, 4, v->height + 10, MAX(v->width - 8, 220), 0, p->c.error);
+    const graphene_rect_t at = nino_node_view_error_box(v);
+    if (at.size.height > 0)
+        node_view_draw_draw_text(p, v->error, (double) at.origin.x,
+                                 (double) (at.origin.y + at.size.height / 2),
+                                 (double) at.size.width, 0, p->c.error);
 }
 
 void nino_node_view_snapshot(GtkWidget *w, GtkSnapshot *s)

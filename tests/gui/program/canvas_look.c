@@ -276,6 +276,26 @@ static void test_high_contrast_parts(void)
     spin_loop(100);
 }
 
+// An error that has no room below its node is told by the tooltip, over its text as well.
+static void test_error_below(void)
+{
+    const NinoNodeMark m = { .state = NINO_NODE_FAILED, .seconds = -1, .error = "a long reason" };
+    open_text("{\"1\": {\"class_type\": \"EmptyLatentImage\", \"inputs\": {}}}");
+    nino_canvas_set_zoom(canvas, 1);
+    spin_loop(100);
+    graphene_rect_t box;
+    nino_node_view_get_box(NINO_NODE_VIEW(view_of("1")), &box);
+    const double x = box.origin.x + 20 + canvas->view.x,
+                 y = box.origin.y + box.size.height + 10 + canvas->view.y;
+    GtkWidget *const before = gtk_widget_pick(GTK_WIDGET(canvas), x, y, GTK_PICK_DEFAULT);
+    CHECK(before == GTK_WIDGET(canvas));
+    nino_canvas_mark(canvas, "1", &m);
+    spin_loop(400);
+    GtkWidget *const now = gtk_widget_pick(GTK_WIDGET(canvas), x, y, GTK_PICK_DEFAULT);
+    CHECK(now == view_of("1"));
+    CHECK_STR(gtk_widget_get_tooltip_text(now), "a long reason");
+}
+
 // On the minimap a node without a colour of its own is as on the canvas; a dot is seen at all.
 static void test_map_colours(void)
 {
@@ -401,6 +421,7 @@ int main(int argc, char **argv)
         test_ticks();
         test_high_contrast();
         test_high_contrast_parts();
+        test_error_below();
         test_map_colours();
         test_fit_resized();
         test_first_frames();
