@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-enum { LEFT = 56, TOP = 30, BOTTOM = 20, MAX_OUTLIERS = 12, UPDATE_MS = 500, MAX_SORTED = 100000 };
+enum { LEFT = 56, TOP = 30, BOTTOM = 36, MAX_OUTLIERS = 12, UPDATE_MS = 500, MAX_SORTED = 100000 };
 
 typedef struct Histogram {
     NinoRun *run;                  // the widgets hold it
@@ -132,6 +132,32 @@ static void draw_mark(NinoPlot *p, const Histogram *h, const NinoPlotBox *box, c
     *free_from = left + w + 8;
 }
 
+// Times along the axis, the first and the last one at its ends: there it is of the longest call, which may be far beyond
+// what the last bin would end with.
+static void draw_times(NinoPlot *p, const Histogram *h, const NinoPlotBox *box)
+{
+    enum { ROOM = 110, MOST = 6 };
+    const int bins = NINO_HISTOGRAM_BINS - 1; // of the same width; the last one has the rest
+    const int n = CLAMP((int) (box->w / ROOM), 1, MOST);
+    const float y = box->y + box->h + 2;
+    char v[40], last[64], was[40] = "";
+    nino_format_ns(v, sizeof(v), (double) h->data.max_ns);
+    g_snprintf(last, sizeof(last), h->data.outliers ? _("longest %s") : "%s", v);
+    const float end = box->x + box->w - nino_plot_text_width(p, last) - 8;
+    nino_plot_text(p, box->x + box->w, y, 0, NINO_PLOT_RIGHT, &p->dim, last);
+    for (int i = 0; i <= n; i++) {
+        const double ns = h->data.lo_ns + h->data.bin_ns * bins * i / n;
+        const float x = floorf(histogram_x_of(h, box, ns));
+        nino_format_ns(v, sizeof(v), ns);
+        const float w = nino_plot_text_width(p, v), left = i ? x - floorf(w / 2) : x;
+        if (left + w > end || !strcmp(v, was)) // calls that all take the same
+            continue;
+        nino_plot_bar(p, x, box->y + box->h, 1, 3, &p->dim);
+        nino_plot_text(p, left, y, 0, NINO_PLOT_LEFT, &p->dim, v);
+        g_strlcpy(was, v, sizeof(was));
+    }
+}
+
 static void histogram_draw(NinoArea *area, NinoPlot *p, gpointer user)
 {
     (void) area;
@@ -156,18 +182,14 @@ static void histogram_draw(NinoArea *area, NinoPlot *p, gpointer user)
         nino_plot_bar(p, x0, box.y + box.h - bar, MAX(x1 - x0 - 1, 1), bar,
                       nino_plot_colour(is_far ? 3 : 0));
     }
-    nino_format_ns(a, sizeof(a), (double) h->data.min_ns);
-    nino_format_ns(b, sizeof(b), (double) h->data.max_ns);
-    nino_plot_text(p, box.x, box.y + box.h + 2, 0, NINO_PLOT_LEFT, &p->dim, a);
-    g_snprintf(text, sizeof(text), "%s%s", h->data.outliers ? _("… longest ") : "", b);
-    nino_plot_text(p, box.x + box.w, box.y + box.h + 2, 0, NINO_PLOT_RIGHT, &p->dim, text);
+    draw_times(p, h, &box);
     g_snprintf(a, sizeof(a), ngettext("%llu call", "%llu calls", h->data.calls),
                (unsigned long long) h->data.calls);
     g_snprintf(b, sizeof(b), ngettext("%llu outlier", "%llu outliers", h->data.outliers),
                (unsigned long long) h->data.outliers);
     g_snprintf(text, sizeof(text), "%s, %s, %s", nino_run_name(h->run, h->kernel), a, b);
-    nino_plot_text(p, box.x + box.w / 2, box.y + box.h + 2, box.w * 0.6f, NINO_PLOT_CENTRE, &p->fg,
-                   text);
+    nino_plot_text(p, box.x + box.w / 2, box.y + box.h + nino_plot_text_height(p) + 3, box.w,
+                   NINO_PLOT_CENTRE, &p->fg, text);
     float free_from = 0;
     draw_mark(p, h, &box, "p50", h->data.p50_ns, &free_from);
     draw_mark(p, h, &box, "p95", h->data.p95_ns, &free_from);

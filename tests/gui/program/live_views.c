@@ -213,6 +213,32 @@ static void check_flow(NinoRun *run)
     gtk_window_destroy(GTK_WINDOW(window));
 }
 
+// The axis of the histogram has marks from its one end to the other.
+static void check_marks(NinoRun *run)
+{
+    enum { WIDTH = 900, LEFT = 56, LENGTH = 3, ENOUGH = 5 };
+    GtkWidget *view, *window = show(run, "histogram", &view);
+    g_autoptr(GString) svg = g_string_new(NULL);
+    cairo_surface_t *s = cairo_svg_surface_create_for_stream(keep_text, svg, WIDTH, 400);
+    cairo_t *cr = cairo_create(s);
+    nino_view_get_export(view)->draw(view, cr, WIDTH, 400, FALSE);
+    cairo_destroy(cr);
+    cairo_surface_destroy(s);
+    double first = WIDTH, last = 0;
+    int n = 0;
+    for (const char *at = strstr(svg->str, " d=\"M"); at; at = strstr(at + 1, " d=\"M")) {
+        double x, y, x1, y1, x2, y2;
+        if (sscanf(at, " d=\"M %lf %lf L %lf %lf L %lf %lf", &x, &y, &x1, &y1, &x2, &y2) != 6 ||
+            x2 - x != 1 || y2 - y != LENGTH)
+            continue;
+        first = MIN(first, x);
+        last = MAX(last, x);
+        n++;
+    }
+    CHECK(n >= ENOUGH && first == LEFT && last > WIDTH * 0.7);
+    gtk_window_destroy(GTK_WINDOW(window));
+}
+
 // Pixels of a colour in the timeline, but for the ruler with its legend.
 static int count_pixels(GtkWidget *view, const GdkRGBA *c)
 {
@@ -352,6 +378,7 @@ int main(int argc, char **argv)
         check_timeline_keys(run);
         check_flow(run);
         check_chosen(run);
+        check_marks(run);
         check_tables(run);
         check_rate();
         check_loaded(run, path);
