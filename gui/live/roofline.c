@@ -37,6 +37,8 @@ double nino_roofline_intensity(const Roofline *r, const nino_op_stat *o)
     return o->flops / (is_requested ? o->requested : o->bytes);
 }
 
+#define BESIDE 0.2 // decades: a square at the first or last mark has room for all of itself
+
 static void roofline_widen(double *lo, double *hi, double v)
 {
     if (v > 0 && isfinite(v)) {
@@ -85,7 +87,8 @@ void nino_roofline_update(Roofline *r)
         roofline_widen(&r->lo_y, &r->hi_y, r->overlay.flops_f16 * 1.2);
     r->hi_y += 0.6; // for the names of the highest ones
     r->lo_y = MAX(r->lo_y, floor(r->hi_y) - 7);
-    r->lo_x = MAX(r->lo_x, -3);
+    r->lo_x = MAX(r->lo_x, -3) - BESIDE;
+    r->hi_x += BESIDE;
 }
 
 // Of the limit, 0 to 1. A kernel that is faster than it has shown that it was measured too low: the

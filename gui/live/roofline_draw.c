@@ -45,13 +45,11 @@ static void draw_axes(const Roofline *r, NinoPlot *p, const NinoPlotBox *b)
 {
     const float line = nino_plot_text_height(p);
     char text[40];
-    for (int e = (int) r->lo_x; e <= (int) r->hi_x; e++) {
+    for (int e = (int) ceil(r->lo_x); e <= (int) floor(r->hi_x); e++) {
         const float x = floorf(nino_roofline_x(r, b, pow(10, e)));
         nino_plot_bar(p, x, b->y, 1, b->h, &p->grid);
         g_snprintf(text, sizeof(text), "%g", pow(10, e));
-        const float half = nino_plot_text_width(p, text) / 2;
-        nino_plot_text(p, CLAMP(x, b->x + half - 4, p->width - 4 - half), b->y + b->h + 2, 0,
-                       NINO_PLOT_CENTRE, &p->dim, text);
+        nino_plot_text(p, x, b->y + b->h + 2, 0, NINO_PLOT_CENTRE, &p->dim, text);
     }
     for (int e = (int) r->lo_y; e <= (int) r->hi_y; e++) {
         const float y = floorf(nino_roofline_y(r, b, pow(10, e)));
@@ -84,8 +82,8 @@ static const Taken *roofline_draw_find_place(Roofline *r, const NinoPlotBox *b, 
 {
     for (size_t i = 0; i < n; i++) {
         const Taken *t = &place[i];
-        if (t->x < b->x || t->x + t->w > b->x + b->w + RIGHT || t->y < b->y - 2 ||
-            !is_roofline_draw_free(r, t))
+        if (t->x < b->x || t->x + t->w > b->x + b->w || t->y < b->y - 2 ||
+            t->y + t->h > b->y + b->h || !is_roofline_draw_free(r, t))
             continue;
         if (r->n_taken < G_N_ELEMENTS(r->taken))
             r->taken[r->n_taken++] = *t;
@@ -246,32 +244,53 @@ static void draw_kernels(Roofline *r, NinoPlot *p, const NinoPlotBox *b)
     r->n_taken = r->n;
 }
 
-// Names of the kernels that took longest, beside them where nothing else is.
-static void draw_names(Roofline *r, NinoPlot *p, const NinoPlotBox *b)
+// Names of the kernels that took longest, beside, over or under them where nothing else is. Returns how many have none.
+static size_t draw_names(Roofline *r, NinoPlot *p, const NinoPlotBox *b)
 {
     const float line = nino_plot_text_height(p);
-    int named = 0;
+    size_t named = 0;
     for (size_t i = 0; i < r->n && named < ROOFLINE_LABELS; i++) {
         const Taken k = r->taken[i];
         const float w = nino_plot_text_width(p, r->op[i].name);
-        const float mid = floorf(k.y + (k.h - line) / 2);
-        const Taken place[] = { { k.x + k.w + 4, mid, w, line }, { k.x - 4 - w, mid, w, line } };
+        const float mid = floorf(k.y + (k.h - line) / 2), over = k.y - line - 1,
+                    under = k.y + k.h + 1, right = k.x + k.w;
+        const float centre = floorf(k.x + (k.w - w) / 2);
+        const Taken place[] = { { right + 4, mid, w, line },      { k.x - 4 - w, mid, w, line },
+                                { centre, under, w, line },       { centre, over, w, line },
+                                { k.x, under, w, line },          { right - w, under, w, line },
+                                { k.x, over, w, line },           { right - w, over, w, line },
+                                { centre, under + line, w, line } };
         named += draw_name(r, p, b, r->op[i].name, &p->fg, place, G_N_ELEMENTS(place));
     }
+    return r->n - named;
 }
 
-// How many kernels are hollow, and why; in the picture, for it may be all that there is.
-static void draw_unknown(const Roofline *r, NinoPlot *p, const NinoPlotBox *b)
+// What the picture does not say by itself, in its corner.
+static void draw_hint(NinoPlot *p, const NinoPlotBox *b, int *lines, const char *text)
+{
+    nino_plot_text(p, b->x + 4, b->y + 2 + (float) *lines * nino_plot_text_height(p), b->w - 8,
+                   NINO_PLOT_LEFT, &p->dim, text);
+    ++*lines;
+}
+
+// How many kernels are hollow, and why, for it may be all that there is; and how those are told that have no name here.
+static void draw_hints(const Roofline *r, NinoPlot *p, const NinoPlotBox *b, size_t n_nameless)
 {
     char text[200];
-    if (!r->n_unknown)
-        return;
+    int lines = 0;
     g_snprintf(text, sizeof(text),
                ngettext("hollow: %zu kernel whose requests are not known, by bytes that must move",
                         "hollow: %zu kernels whose requests are not known, by bytes that must move",
                         r->n_unknown),
                r->n_unknown);
-    nino_plot_text(p, b->x + 4, b->y + 2, b->w - 8, NINO_PLOT_LEFT, &p->dim, text);
+    if (r->n_unknown)
+        draw_hint(p, b, &lines, text);
+    g_snprintf(text, sizeof(text),
+               ngettext("%zu square has no name here: point at it",
+                        "%zu squares have no name here: point at them", n_nameless),
+               n_nameless);
+    if (n_nameless)
+        draw_hint(p, b, &lines, text);
 }
 
 static void roofline_draw_draw_head(const Roofline *r, NinoPlot *p)
@@ -310,12 +329,11 @@ void nino_roofline_draw(NinoArea *area, NinoPlot *p, gpointer user)
     }
     const NinoPlotBox b = nino_roofline_box(p->width, p->height, nino_plot_text_height(p));
     draw_axes(r, p, &b);
-    nino_plot_clip(p, b.x, b.y - 2, b.w + RIGHT, b.h + 4);
+    nino_plot_clip(p, b.x, b.y - 2, b.w, b.h + 4);
     draw_ceilings(r, p, &b, FALSE);
     draw_kernels(r, p, &b);
     draw_ceilings(r, p, &b, TRUE);
-    draw_names(r, p, &b);
-    draw_unknown(r, p, &b);
+    draw_hints(r, p, &b, draw_names(r, p, &b));
     nino_plot_unclip(p);
     roofline_draw_draw_head(r, p);
 }

@@ -1,6 +1,7 @@
 // The roofline's axis: what arithmetic intensity counts is chosen, also with the keyboard; kernels
 // move, others are said not to be known, limits follow, and what is written out tells the choice.
 // usage: live_roofline FOLDER_FOR_PICTURES
+#include "live/roofline_priv.h"
 #include "plot/export.h"
 #include "tests/gui/program/views.h"
 
@@ -165,6 +166,63 @@ static void check_axis(NinoRun *run, const char *dir)
     gtk_window_destroy(GTK_WINDOW(window));
 }
 
+// ---- what is where -----------------------------------------------------------------------------
+
+static gboolean is_inside(const Taken *t, const NinoPlotBox *b)
+{
+    return t->x >= b->x && t->x + t->w <= b->x + b->w && t->y >= b->y - 2 &&
+           t->y + t->h <= b->y + b->h + 2;
+}
+
+// Behind the kernels in the list of places are those of all names: of ceilings, then of kernels.
+static gboolean has_name(const Roofline *r, NinoPlot *p, size_t i)
+{
+    const Taken *k = &r->taken[i];
+    const float w = nino_plot_text_width(p, r->op[i].name);
+    for (size_t n = r->n; n < r->n_taken; n++) {
+        const Taken *t = &r->taken[n];
+        if (t->w == w && fabsf(t->x + t->w / 2 - k->x - k->w / 2) < w / 2 + k->w + 8 &&
+            fabsf(t->y - k->y) < 40)
+            return TRUE;
+    }
+    return FALSE;
+}
+
+// Three kernels side by side, one at the first mark of the axis: no square is cut, each has its name in the plot. Of more than
+// are named the picture says so.
+static void check_places(void)
+{
+    enum { WIDTH = 900, HEIGHT = 400 };
+    NinoRun *run = nino_run_new();
+    add(run, 1000000000, 1, 6, 4e6, 4e4);
+    add(run, 1002000000, 2, 6, 4e6, 2.4e4);
+    add(run, 1004000000, 3, 6, 4e6, 1.6e4);
+    add(run, 1006000000, 4, 6, 1e4, 1e5);
+    Roofline r = { .run = run };
+    cairo_surface_t *s = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, WIDTH, HEIGHT);
+    cairo_t *cr = cairo_create(s);
+    g_autoptr(GHashTable) texts =
+        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_object_unref);
+    PangoContext *pango = pango_cairo_create_context(cr);
+    NinoPlot p = { .cr = cr, .pango = pango, .layouts = texts, .width = WIDTH, .height = HEIGHT };
+    nino_roofline_draw(NULL, &p, &r);
+    const NinoPlotBox b = nino_roofline_box(WIDTH, HEIGHT, nino_plot_text_height(&p));
+    CHECK(r.n == 4);
+    for (size_t i = 0; i < r.n_taken; i++)
+        CHECK(is_inside(&r.taken[i], &b));
+    for (size_t i = 0; i < r.n; i++)
+        CHECK(has_name(&r, &p, i));
+    CHECK(!g_hash_table_contains(texts, "1 square has no name here: point at it"));
+    for (uint32_t i = 0; i < 3; i++) // the seventh
+        add(run, 1008000000 + i * 2000000, i < 2 ? 10 + i : 5, 6, 1e6, 1e5 * (i + 2));
+    nino_roofline_draw(NULL, &p, &r);
+    CHECK(r.n == 7 && g_hash_table_contains(texts, "1 square has no name here: point at it"));
+    g_object_unref(pango);
+    cairo_destroy(cr);
+    cairo_surface_destroy(s);
+    g_object_unref(run);
+}
+
 int main(int argc, char **argv)
 {
     CHECK(argc >= 2);
@@ -174,6 +232,7 @@ int main(int argc, char **argv)
     }
     NinoRun *run = make_run();
     check_axis(run, argv[1]);
+    check_places();
     g_object_unref(run);
     return 0;
 }
