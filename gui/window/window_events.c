@@ -10,6 +10,7 @@
 #include "settings/prefs.h"
 #include "base/i18n.h"
 #include "base/tick.h"
+#include "plot/plot.h"
 
 #define COST_PERIOD_S 2
 #define READ_HZ 5 // text that changes faster cannot be read; plots do
@@ -178,23 +179,25 @@ static void refresh_later(NinoWindow *w)
         nino_tick_add((guint) (1000 / fmin(wanted_hz(), READ_HZ)), window_events_refresh, w);
 }
 
+// Said from the first moment on; what it is over a time is not known then.
 static gboolean show_cost(gpointer user)
 {
     NinoWindow *w = user;
     struct rusage u;
+    char text[64], share[24];
+    NinoRunCost cost;
     getrusage(RUSAGE_SELF, &u);
     const guint64 cpu = (guint64) (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000 +
                         (guint64) (u.ru_utime.tv_usec + u.ru_stime.tv_usec);
     const guint64 wall = (guint64) g_get_monotonic_time();
-    if (w->cost_wall_us) {
-        char text[48];
-        NinoRunCost cost;
-        nino_run_cost(w->records, &cost);
-        g_snprintf(text, sizeof(text), _("app %.1f %% at %.0f Hz"),
-                   100.0 * (double) (cpu - w->cost_cpu_us) / (double) (wall - w->cost_wall_us),
-                   1000.0 / cost.interval_ms);
-        gtk_label_set_text(w->cost, text);
-    }
+    nino_run_cost(w->records, &cost);
+    nino_format_share(share, sizeof(share),
+                      w->cost_wall_us
+                          ? (double) (cpu - w->cost_cpu_us) / (double) (wall - w->cost_wall_us)
+                          : NAN);
+    g_snprintf(text, sizeof(text), _("app %s of a core at %.0f Hz"), share,
+               1000.0 / cost.interval_ms);
+    gtk_label_set_text(w->cost, text);
     w->cost_cpu_us = cpu;
     w->cost_wall_us = wall;
     return G_SOURCE_CONTINUE;
@@ -490,6 +493,7 @@ void nino_window_events_init(NinoWindow *w)
     w->run->cached = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     g_signal_connect(w->engine, "events", G_CALLBACK(on_events), w);
     w->cost_timer = g_timeout_add_seconds(COST_PERIOD_S, show_cost, w);
+    show_cost(w);
 }
 
 void nino_window_events_dispose(NinoWindow *w)
