@@ -72,11 +72,11 @@ static void say_verdict(char *buf, size_t size, const nino_compare_row *r)
         g_snprintf(buf, size, "%s",
                    f->rounds < 2 ? _("one run each: no spread") : _("too few to tell"));
     else
-        g_snprintf(buf, size, f->p < 1e-4 ? "%s (p < 0.0001)" : "%s (p %.4f)",
+        g_snprintf(buf, size, f->p < 1e-4 ? "%s (p < %.4f)" : "%s (p %.4f)",
                    f->verdict < 0   ? _("faster")
                    : f->verdict > 0 ? _("slower")
                                     : _("no difference shown"),
-                   f->p);
+                   MAX(f->p, 1e-4));
 }
 
 static void compare_view_say(char *buf, size_t size, const nino_compare_row *r, Column column)
