@@ -5,7 +5,7 @@
 
 enum { NINO_EMPTY_ACTIONS = 2 };
 
-// static; texts are for translators. Of the actions those that can be done now are shown.
+// static; texts are for translators: as everywhere, a text of one sentence has no full stop, of several each. Of the actions those that can be done now are shown.
 typedef struct NinoEmpty {
     const char *icon, *text;
     struct {

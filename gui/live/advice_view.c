@@ -336,9 +336,9 @@ void nino_advice_view_refresh(NinoAdviceView *v)
     }
     const gboolean has_run = advice_view_job(v->run, 0) != NULL;
     static const NinoEmpty nothing = { .icon = "object-select-symbolic",
-                                       .text = N_("Nothing in this run costs enough to change.") };
+                                       .text = N_("Nothing in this run costs enough to change") };
     nino_empty_say(v->empty, has_run ? &nothing : &nino_empty_no_run,
-                   has_run ? NULL : _("Advice appears here when a run has ended."));
+                   has_run ? NULL : _("Advice appears here when a run has ended"));
     gtk_widget_set_visible(v->empty, v->n == 0);
     gtk_widget_set_visible(v->list, v->n > 0);
     nino_run_draw_end(v->run);

@@ -202,13 +202,13 @@ static void compare_view_refresh(NinoCompareView *v)
     gtk_widget_set_visible(v->empty, !has_both);
     if (!has_both) {
         static const NinoEmpty no_base = { "view-list-symbolic",
-                                           N_("Keep this run as the baseline, or open a trace."),
+                                           N_("Keep this run as the baseline, or open a trace"),
                                            { { N_("List of kept runs"), "win.profile-runs" } } };
         nino_overlay_set(v->overlay, NULL, NULL);
         g_list_store_remove_all(v->rows);
         compare_view_say_all(v, "");
         nino_empty_say(v->empty, v->base ? &nino_empty_no_run : &no_base,
-                       v->base ? _("The next run is compared with the baseline.") : NULL);
+                       v->base ? _("The next run is compared with the baseline") : NULL);
         return;
     }
     nino_run_draw_begin(v->run);
@@ -536,10 +536,10 @@ static void nino_compare_view_init(NinoCompareView *v)
         v->together, _("Both runs begin together, instead of each node with its partner"));
     g_signal_connect(v->together, "toggled", G_CALLBACK(on_together), v);
     gtk_box_append(GTK_BOX(bar), v->together);
-    compare_view_add_button(GTK_BOX(bar), v, _("Keep as Baseline"),
+    compare_view_add_button(GTK_BOX(bar), v, _("Keep as baseline"),
                             _("Compare later runs with this one"),
                             G_CALLBACK(on_compare_view_keep));
-    compare_view_add_button(GTK_BOX(bar), v, _("Open Trace…"), _("Compare with a saved trace"),
+    compare_view_add_button(GTK_BOX(bar), v, _("Open trace…"), _("Compare with a saved trace"),
                             G_CALLBACK(on_open));
     gtk_box_append(GTK_BOX(v), bar);
     v->panes = gtk_paned_new(GTK_ORIENTATION_VERTICAL);

@@ -297,7 +297,7 @@ GtkWidget *nino_sweep_plot_new(NinoRun *run)
     s->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     s->area = nino_area_new(run, &type, s, NULL);
     gtk_widget_set_vexpand(s->area, FALSE);
-    s->keep = gtk_button_new_with_label(_("Keep This"));
+    s->keep = gtk_button_new_with_label(_("Keep this"));
     gtk_widget_set_tooltip_text(s->keep, _("Writes the chosen value to the tuning of this device"));
     gtk_widget_set_sensitive(s->keep, FALSE);
     g_signal_connect(s->keep, "clicked", G_CALLBACK(on_sweep_keep), s);

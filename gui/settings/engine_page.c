@@ -140,7 +140,7 @@ GtkWidget *nino_engine_page_new(void)
     gtk_widget_set_margin_bottom(grid, NINO_SPACE_L);
     GtkWidget *about =
         gtk_label_new(_("Lines of your ninodes.conf; they count for workers that are "
-                        "started from now on, and for ninodes on the command line."));
+                        "started from now on, and for ninodes on the command line"));
     gtk_label_set_wrap(GTK_LABEL(about), TRUE);
     gtk_label_set_xalign(GTK_LABEL(about), 0);
     gtk_grid_attach(GTK_GRID(grid), about, 0, at++, 2, 1);

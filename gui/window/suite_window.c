@@ -224,9 +224,9 @@ static GtkWidget *suite_buttons(Suite *s)
     gtk_label_set_ellipsize(GTK_LABEL(s->status), PANGO_ELLIPSIZE_END);
     gtk_widget_set_hexpand(s->status, TRUE);
     gtk_box_append(GTK_BOX(line), s->status);
-    s->open = suite_button(line, _("Open Result…"), _("Shows a result that was kept"),
+    s->open = suite_button(line, _("Open result…"), _("Shows a result that was kept"),
                            G_CALLBACK(on_suite_open), s);
-    s->save = suite_button(line, _("Save Report…"),
+    s->save = suite_button(line, _("Save report…"),
                            _("The report; or the result, under a name with .json"),
                            G_CALLBACK(on_suite_save), s);
     return line;

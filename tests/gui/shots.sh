@@ -47,7 +47,7 @@ done
 for v in $views; do [ "$v" = runs ] || doc "demo-tiled_decode-$v" "$v"; done # that list has no tab
 doc demo-text_to_image-steps steps # the sampling was still there afterwards
 # the same once more, compared with the first
-win_do view compare; at button 'Keep as Baseline' click
+win_do view compare; at button 'Keep as baseline' click
 at label 'Baseline: *' wait
 win_do measure-again; until_ok 60 is_state running || true; wait_state "done failed" 900
 shot demo-compared; doc demo-compared compare

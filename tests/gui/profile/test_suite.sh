@@ -17,7 +17,7 @@ at button 'Benchmark…' click
 at window 'Benchmark suite' wait || die "no window of the suite"
 at window 'Benchmark suite' lint || die "controls without a name"
 at label 'No result yet' wait || die "something is shown before anything was measured"
-is_now button 'Save Report…' 'sensitive=0' || die "nothing can be saved"
+is_now button 'Save report…' 'sensitive=0' || die "nothing can be saved"
 
 # Another suite has other cases; without a case nothing can be started.
 press button 'Suite: phases'; keys Down Return

@@ -215,7 +215,7 @@ static void test_sweep(NinoRun *run, const char *dir)
     CHECK(!gtk_widget_get_visible(plot));
     nino_sweep_plot_set(plot, printed);
     WAIT_FOR(gtk_widget_get_mapped(plot) && gtk_widget_get_width(plot) > 0);
-    GtkWidget *area = find(plot, NINO_TYPE_AREA), *keep = button(plot, "Keep This");
+    GtkWidget *area = find(plot, NINO_TYPE_AREA), *keep = button(plot, "Keep this");
     CHECK(keep && !gtk_widget_get_sensitive(keep));
     gtk_widget_grab_focus(area);
     press(area, GDK_KEY_End, 0); // by keyboard: the last column
