@@ -4,6 +4,7 @@
 // perfect one).
 #include "plot/view.h"
 
+#include "base/empty.h"
 #include "base/i18n.h"
 #include "plot/plot.h"
 
@@ -14,7 +15,7 @@ enum { MOST = 64 };
 
 typedef struct Perf {
     NinoRun *run;
-    GtkWidget *grid, *scope, *name[MOST], *value[MOST];
+    GtkWidget *page, *grid, *scope, *empty, *name[MOST], *value[MOST];
 } Perf;
 
 static void format(char *buf, size_t size, double v, nino_statistic_unit unit)
@@ -33,15 +34,22 @@ static gboolean is_shown(const nino_statistic *t, double v)
     return !strstr(t->name, "batch") && nino_statistic_speaks(t, v);
 }
 
-static void perf_view_update(GtkWidget *grid)
+static void show_empty(Perf *f, gboolean is_empty)
 {
-    Perf *f = g_object_get_data(G_OBJECT(grid), "perf");
-    const nino_stats *s = gtk_widget_get_mapped(grid) ? nino_run_stats(f->run) : NULL;
+    gtk_widget_set_visible(f->empty, is_empty);
+    gtk_widget_set_visible(f->grid, !is_empty);
+}
+
+static void perf_view_update(GtkWidget *page)
+{
+    Perf *f = g_object_get_data(G_OBJECT(page), "perf");
+    const nino_stats *s = gtk_widget_get_mapped(page) ? nino_run_stats(f->run) : NULL;
     const nino_statistic *t = nino_statistics();
     guint64 t0, t1;
     if (!s)
         return;
     nino_run_draw_begin(f->run);
+    show_empty(f, !nino_history_count(nino_run_history(f->run)));
     for (size_t i = 0; t[i].name && i < MOST; i++) {
         char text[48];
         const double v = t[i].value(s);
@@ -78,7 +86,7 @@ static void add_row(Perf *f, const nino_statistic *t, size_t i)
 {
     GtkWidget *name = f->name[i] = gtk_label_new(_(t->label));
     g_autofree char *tip = g_strdup_printf("%s\n= %s", _(t->definition), t->formula);
-    f->value[i] = gtk_label_new(_("n/a"));
+    f->value[i] = gtk_label_new("–");
     gtk_label_set_xalign(GTK_LABEL(name), 0);
     gtk_label_set_xalign(GTK_LABEL(f->value[i]), 1);
     gtk_label_set_width_chars(GTK_LABEL(f->value[i]), 12);
@@ -93,11 +101,8 @@ static void add_row(Perf *f, const nino_statistic *t, size_t i)
     gtk_grid_attach(GTK_GRID(f->grid), f->value[i], 1, (int) i + 1, 1, 1);
 }
 
-static GtkWidget *new_perf_view(NinoRun *run)
+static void make_grid(Perf *f)
 {
-    static const NinoViewExport x = { .rows = perf_view_export_rows };
-    Perf *f = g_new0(Perf, 1);
-    f->run = run;
     f->grid = gtk_grid_new();
     gtk_grid_set_column_spacing(GTK_GRID(f->grid), NINO_SPACE_XL);
     gtk_grid_set_row_spacing(GTK_GRID(f->grid), NINO_SPACE_S);
@@ -108,20 +113,34 @@ static GtkWidget *new_perf_view(NinoRun *run)
     const nino_statistic *t = nino_statistics();
     for (size_t i = 0; t[i].name && i < MOST; i++)
         add_row(f, &t[i], i);
-    GtkWidget *scroll = gtk_scrolled_window_new();
     gtk_widget_set_margin_start(f->grid, NINO_SPACE_M);
     gtk_widget_set_margin_end(f->grid, NINO_SPACE_M);
     gtk_widget_set_margin_top(f->grid, NINO_SPACE_S);
     gtk_widget_set_margin_bottom(f->grid, NINO_SPACE_S);
     gtk_widget_set_halign(f->grid, GTK_ALIGN_START);
-    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), f->grid);
-    g_object_set_data(G_OBJECT(f->grid), "perf", f);
+}
+
+static GtkWidget *new_perf_view(NinoRun *run)
+{
+    static const NinoViewExport x = { .rows = perf_view_export_rows };
+    Perf *f = g_new0(Perf, 1);
+    GtkWidget *scroll = gtk_scrolled_window_new();
+    f->run = run;
+    f->page = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    make_grid(f);
+    f->empty = nino_empty_new(&nino_empty_no_run, GTK_ORIENTATION_VERTICAL);
+    nino_empty_say(f->empty, &nino_empty_no_run,
+                   _("Figures of caches, memory and precision appear here while a workflow runs"));
+    gtk_box_append(GTK_BOX(f->page), f->grid);
+    gtk_box_append(GTK_BOX(f->page), f->empty);
+    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), f->page);
+    g_object_set_data(G_OBJECT(f->page), "perf", f);
     g_object_set_data_full(G_OBJECT(scroll), "perf", f, g_free);
-    g_object_set_data_full(G_OBJECT(f->grid), "run", g_object_ref(run), g_object_unref);
-    g_signal_connect_object(run, "changed", G_CALLBACK(perf_view_update), f->grid,
+    g_object_set_data_full(G_OBJECT(f->page), "run", g_object_ref(run), g_object_unref);
+    g_signal_connect_object(run, "changed", G_CALLBACK(perf_view_update), f->page,
                             G_CONNECT_SWAPPED);
-    g_signal_connect_object(run, "range", G_CALLBACK(perf_view_update), f->grid, G_CONNECT_SWAPPED);
-    g_signal_connect(f->grid, "map", G_CALLBACK(perf_view_update), NULL);
+    g_signal_connect_object(run, "range", G_CALLBACK(perf_view_update), f->page, G_CONNECT_SWAPPED);
+    g_signal_connect(f->page, "map", G_CALLBACK(perf_view_update), NULL);
     nino_view_set_export(scroll, &x);
     return scroll;
 }
