@@ -3,6 +3,7 @@
 
 #include "base/empty.h"
 #include "base/i18n.h"
+#include "base/table.h"
 #include "live/overlay.h"
 #include "plot/kept_runs.h"
 #include "plot/pick_menu.h"
@@ -496,7 +497,7 @@ static void compare_view_add_button(GtkBox *bar, NinoCompareView *v, const char 
 // Unsorted it has steps and kernels below their node.
 static GtkWidget *make_table(NinoCompareView *v)
 {
-    GtkWidget *table = v->table = gtk_column_view_new(NULL), *scroll = gtk_scrolled_window_new();
+    GtkWidget *table = v->table = gtk_column_view_new(NULL);
     v->rows = g_list_store_new(NINO_TYPE_COMPARE_ROW);
     add_columns(GTK_COLUMN_VIEW(table));
     GtkSortListModel *sorted =
@@ -512,7 +513,7 @@ static GtkWidget *make_table(NinoCompareView *v)
     gtk_accessible_update_property(GTK_ACCESSIBLE(table), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Comparison"), -1);
     gtk_widget_add_css_class(table, "data-table");
-    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), table);
+    GtkWidget *scroll = nino_table_scroller_new(table);
     gtk_widget_set_size_request(scroll, -1, 90);
     gtk_widget_set_vexpand(scroll, TRUE);
     return scroll;

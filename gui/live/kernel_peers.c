@@ -2,6 +2,7 @@
 #include "live/kernel_peers.h"
 
 #include "base/i18n.h"
+#include "base/table.h"
 #include "plot/pick_menu.h"
 #include "plot/plot.h"
 
@@ -10,21 +11,22 @@
 
 G_DEFINE_TYPE(NinoPeer, nino_peer, G_TYPE_OBJECT)
 
+enum { MOST_CHARS = 32 };
 enum { KERNEL, CALL, WORK, LAUNCHES, TOTAL, MEAN, SHARE, GFLOPS, GBPS, PEAK, COLUMNS };
 
 static const struct {
     const char *id, *title, *tip;
     int chars;
 } columns[COLUMNS] = {
-    { "kernel", N_("Kernel"), N_("Name of the kernel"), 12 },
-    { "call", N_("Call"), N_("The op that it was launched for: types, shapes, attributes"), 18 },
-    { "global", N_("Work"), N_("Work-items of a launch, and of a work-group"), 12 },
-    { "launches", N_("Launches"), N_("How often it was launched so in the range"), 8 },
-    { "total_ns", N_("Total"), N_("Sum of the times on the device"), 7 },
-    { "mean_ns", N_("Mean"), N_("Total divided by launches"), 7 },
-    { "share", N_("Share"), N_("Of the time of all kernels of the range"), 6 },
+    { "kernel", N_("Kernel"), N_("Name of the kernel"), 8 },
+    { "call", N_("Call"), N_("The op that it was launched for: types, shapes, attributes"), 8 },
+    { "global", N_("Work"), N_("Work-items of a launch, and of a work-group"), 8 },
+    { "launches", N_("Launches"), N_("How often it was launched so in the range"), 5 },
+    { "total_ns", N_("Total"), N_("Sum of the times on the device"), 6 },
+    { "mean_ns", N_("Mean"), N_("Total divided by launches"), 6 },
+    { "share", N_("Share"), N_("Of the time of all kernels and transfers in the range"), 6 },
     { "gflops", "GFLOP/s", N_("Arithmetic of the op table divided by total time"), 7 },
-    { "gbps", "GB/s", N_("Bytes the op must move at least, divided by total time"), 7 },
+    { "gbps", "GB/s", N_("Bytes the op must move at least, divided by total time"), 5 },
     // xgettext:no-c-format
     { "peak_share", N_("% of bound"),
       N_("The time that arithmetic or memory would need at what this device can do, divided by the "
@@ -119,6 +121,7 @@ static void on_peer_setup(GtkSignalListItemFactory *f, GtkListItem *item, gpoint
     const int c = GPOINTER_TO_INT(column);
     GtkWidget *label = gtk_label_new(NULL);
     gtk_label_set_width_chars(GTK_LABEL(label), columns[c].chars);
+    gtk_label_set_max_width_chars(GTK_LABEL(label), MOST_CHARS); // of texts, where there is room
     gtk_label_set_xalign(GTK_LABEL(label), c <= WORK ? 0 : 1);
     gtk_label_set_ellipsize(GTK_LABEL(label),
                             c <= WORK ? PANGO_ELLIPSIZE_END : PANGO_ELLIPSIZE_NONE);
@@ -230,13 +233,11 @@ NinoPeer *nino_kernel_peers_fill(GtkWidget *peers, uint32_t kernel)
     nino_run_range(p->run, &t0, &t1);
     nino_launch_stat *list =
         kernel ? nino_history_launches(nino_run_history(p->run), t0, t1, &n) : NULL;
-    double all = 0;
+    const double all = nino_run_device_ns(p->run);
     int op = -1;
-    for (size_t i = 0; i < n; i++) {
-        all += (double) list[i].total_ns;
-        if (list[i].kernel == kernel && op < 0)
+    for (size_t i = 0; i < n && op < 0; i++)
+        if (list[i].kernel == kernel)
             op = list[i].op;
-    }
     g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func(g_object_unref);
     for (size_t i = 0; i < n; i++)
         if (list[i].kernel == kernel || (op > 0 && list[i].op == op))
@@ -325,8 +326,7 @@ GtkWidget *nino_kernel_peers_new(NinoRun *run, NinoPeerFn chosen, gpointer user)
                                    _("Launches of the same op"), -1);
     g_signal_connect_swapped(p->selection, "notify::selected", G_CALLBACK(on_peer_selected), p);
     nino_pick_menu_add(p->view, run, peers_menu, p);
-    GtkWidget *scroll = gtk_scrolled_window_new();
-    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), p->view);
+    GtkWidget *scroll = nino_table_scroller_new(p->view);
     g_object_set_data_full(G_OBJECT(scroll), "peers", p, peers_free);
     return scroll;
 }

@@ -11,7 +11,7 @@ struct _NinoPeer {
     nino_launch_stat stat;
     nino_kernel_told told;
     char *kernel, *shape, *work;
-    double share, peak; // of all kernels' time, of the device; NAN: not known
+    double share, peak; // of nino_run_device_ns(), of the device; NAN: not known
 };
 
 typedef void (*NinoPeerFn)(gpointer user, NinoPeer *peer); // NULL: none is chosen any more

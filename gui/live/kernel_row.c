@@ -9,33 +9,36 @@
 #include <math.h>
 #include <string.h>
 
+enum { MOST_CHARS = 32 }; // of a text
+
 static const struct {
     const char *id, *title, *tip;
     int chars;
     void (*format)(char *buf, size_t size, double v);
 } columns[NINO_KERNEL_COLUMNS] = {
-    { "kernel", N_("Kernel"), N_("Name of the kernel or transfer"), 18, NULL },
-    { "family", N_("Family"), N_("Op family"), 9, NULL },
+    { "kernel", N_("Kernel"), N_("Name of the kernel or transfer"), 9, NULL },
+    { "family", N_("Family"), N_("Op family"), 7, NULL },
     { "global", N_("Global"), N_("Work-items of a launch, along each axis"), 12, NULL },
     { "local", N_("Local"),
       N_("Work-items of a work-group, along each axis; where the kernel leaves them open they are "
          "the driver's choice"),
       12, NULL },
-    { "calls", N_("Calls"), N_("How often it ran in the range"), 7, nino_format_count },
-    { "total_ns", N_("Total"), N_("Sum of the times on the device"), 7, nino_format_ns },
-    { "share", N_("Share"), N_("Of the time of all kernels and transfers"), 6, nino_format_share },
-    { "mean_ns", N_("Mean"), N_("Total divided by calls"), 7, nino_format_ns },
-    { "min_ns", N_("Min"), N_("Shortest call"), 7, nino_format_ns },
-    { "max_ns", N_("Max"), N_("Longest call"), 7, nino_format_ns },
-    { "sigma_ns", "σ", N_("Standard deviation of the calls"), 7, nino_format_ns },
+    { "calls", N_("Calls"), N_("How often it ran in the range"), 5, nino_format_count },
+    { "total_ns", N_("Total"), N_("Sum of the times on the device"), 6, nino_format_ns },
+    { "share", N_("Share"), N_("Of the time of all kernels and transfers in the range"), 6,
+      nino_format_share },
+    { "mean_ns", N_("Mean"), N_("Total divided by calls"), 6, nino_format_ns },
+    { "min_ns", N_("Min"), N_("Shortest call"), 6, nino_format_ns },
+    { "max_ns", N_("Max"), N_("Longest call"), 6, nino_format_ns },
+    { "sigma_ns", "σ", N_("Standard deviation of the calls"), 6, nino_format_ns },
     // xgettext:no-c-format
-    { "p50_ns", "p50", N_("Half of the calls are shorter (within 2 %)"), 7, nino_format_ns },
+    { "p50_ns", "p50", N_("Half of the calls are shorter (within 2 %)"), 6, nino_format_ns },
     // xgettext:no-c-format
-    { "p95_ns", "p95", N_("95 % of the calls are shorter (within 2 %)"), 7, nino_format_ns },
+    { "p95_ns", "p95", N_("95 % of the calls are shorter (within 2 %)"), 6, nino_format_ns },
     { "gflops", "GFLOP/s", N_("Arithmetic of the op table divided by total time"), 7, NULL },
-    { "gbps", "GB/s", N_("Bytes the op must move at least, divided by total time"), 7, NULL },
+    { "gbps", "GB/s", N_("Bytes the op must move at least, divided by total time"), 5, NULL },
     // xgettext:no-c-format
-    { "peak_share", N_("% of peak"),
+    { "peak_share", N_("% peak"),
       N_("Larger share of what the device can do in arithmetic and in the bandwidth of that "
          "working "
          "set: as measured, else by its data sheet (the roofline says which)"),
@@ -153,8 +156,11 @@ static void refresh_label(NinoKernelRow *r, GtkLabel *label)
     char text[128];
     format_cell(r, GPOINTER_TO_INT(g_object_get_data(G_OBJECT(label), "column")), text,
                 sizeof(text));
-    if (g_strcmp0(gtk_label_get_text(label), text) != 0)
-        gtk_label_set_text(label, text);
+    if (!g_strcmp0(gtk_label_get_text(label), text))
+        return;
+    gtk_label_set_text(label, text);
+    if (gtk_label_get_ellipsize(label)) // it may not have room
+        gtk_widget_set_tooltip_text(GTK_WIDGET(label), text);
 }
 
 static void on_setup(GtkSignalListItemFactory *f, GtkListItem *item, gpointer column)
@@ -165,10 +171,12 @@ static void on_setup(GtkSignalListItemFactory *f, GtkListItem *item, gpointer co
     GtkWidget *label = gtk_label_new(NULL);
     gtk_label_set_xalign(GTK_LABEL(label), is_text ? 0 : 1);
     gtk_label_set_width_chars(GTK_LABEL(label), columns[c].chars);
-    if (is_text)
+    if (is_text) { // wider only where there is room
         gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
-    else
+        gtk_label_set_max_width_chars(GTK_LABEL(label), MOST_CHARS);
+    } else {
         gtk_widget_add_css_class(label, "numeric");
+    }
     g_object_set_data(G_OBJECT(label), "column", column);
     gtk_list_item_set_child(item, label);
 }

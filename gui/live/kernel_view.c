@@ -68,8 +68,8 @@ static void add_times(View *v, const NinoPeer *p)
     nino_format_share(share, sizeof(share), p->share);
     add_fact(v, _("%s on average, %s to %s"), mean, least, most);
     add_fact(v,
-             ngettext("%llu launch, %s, %s of all kernels", "%llu launches, %s, %s of all kernels",
-                      p->stat.calls),
+             ngettext("%llu launch, %s, %s of all kernels and transfers",
+                      "%llu launches, %s, %s of all kernels and transfers", p->stat.calls),
              (unsigned long long) p->stat.calls, total, share);
 }
 

@@ -325,6 +325,19 @@ const nino_stats *nino_run_stats(NinoRun *run)
     return run->range_stats;
 }
 
+double nino_run_device_ns(NinoRun *run)
+{
+    const nino_stats *s = nino_run_stats(run);
+    const size_t n = s ? nino_stats_ops(s, NULL, 0) : 0;
+    g_autofree nino_op_stat *ops = g_new0(nino_op_stat, n + 1);
+    double sum = 0;
+    if (n)
+        nino_stats_ops(s, ops, n);
+    for (size_t i = 0; i < n; i++)
+        sum += (double) ops[i].total_ns;
+    return sum;
+}
+
 void nino_run_set_view(NinoRun *run, guint64 t0, guint64 t1)
 {
     if (t0 >= t1)

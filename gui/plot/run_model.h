@@ -54,6 +54,8 @@ void nino_run_select(NinoRun *run, guint64 t0, guint64 t1);
 gboolean nino_run_range(NinoRun *run, guint64 *t0, guint64 *t1);
 // Statistics of the range; kept until the range or the records in it change. NULL: out of memory.
 const nino_stats *nino_run_stats(NinoRun *run);
+// Time of all kernels and transfers of the range: what the share of one is of, in every view.
+double nino_run_device_ns(NinoRun *run);
 // The part of the time axis that all plots over time show; t0 >= t1: all, following what comes.
 void nino_run_set_view(NinoRun *run, guint64 t0, guint64 t1);
 // FALSE: all is shown. The end then moves in large steps, so that plots need not be redrawn whole.

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/i18n.h"
+#include "base/table.h"
 #include "plot/plot.h"
 
 #define NINO_TYPE_SUITE_ROW (suite_row_get_type())
@@ -195,7 +196,7 @@ void nino_suite_table_set(GtkWidget *table, const nino_suite_result *r)
 
 GtkWidget *nino_suite_table_new(void)
 {
-    GtkWidget *scroll = gtk_scrolled_window_new(), *table = gtk_column_view_new(NULL);
+    GtkWidget *table = gtk_column_view_new(NULL), *scroll = nino_table_scroller_new(table);
     GListStore *rows = g_list_store_new(NINO_TYPE_SUITE_ROW);
     for (size_t i = 0; i < G_N_ELEMENTS(figures); i++) {
         GtkListItemFactory *factory = gtk_signal_list_item_factory_new();
@@ -213,7 +214,6 @@ GtkWidget *nino_suite_table_new(void)
     gtk_accessible_update_property(GTK_ACCESSIBLE(table), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Results of the benchmark suite"), -1);
     gtk_widget_add_css_class(table, "data-table");
-    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), table);
     gtk_widget_set_vexpand(scroll, TRUE);
     g_object_set_data_full(G_OBJECT(scroll), "rows", rows, g_object_unref);
     return scroll;

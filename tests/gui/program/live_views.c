@@ -305,6 +305,36 @@ static void check_tables(NinoRun *run)
     gtk_window_destroy(GTK_WINDOW(window));
 }
 
+typedef struct Share {
+    const char *kernel;
+    double is;
+} Share;
+
+static void read_share(gpointer user, const NinoCell *cells, size_t n)
+{
+    Share *s = user;
+    if (strcmp(cells[0].text, s->kernel) != 0)
+        return;
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(cells[i].column, "share"))
+            s->is = cells[i].number;
+}
+
+// The share of a kernel is of the same time in the table and beside its peers; there are transfers, too.
+static void check_share(NinoRun *run)
+{
+    Share of[] = { { "conv3x3_f16", -1 }, { "conv3x3_f16", -2 } };
+    static const char *const ids[] = { "kernels", "kernel" };
+    nino_run_set_kernel(run, nino_history_find(nino_run_history(run), of[0].kernel));
+    for (int i = 0; i < 2; i++) {
+        GtkWidget *view, *window = show(run, ids[i], &view);
+        nino_view_get_export(view)->rows(view, read_share, &of[i]);
+        gtk_window_destroy(GTK_WINDOW(window));
+    }
+    nino_run_set_kernel(run, 0);
+    CHECK(of[0].is > 0 && fabs(of[0].is - of[1].is) < 1e-6);
+}
+
 static void count_signal(int *n) { ++*n; }
 
 // However much is added, "changed" comes at most ten times a second, in quiet mode twice.
@@ -380,6 +410,7 @@ int main(int argc, char **argv)
         check_chosen(run);
         check_marks(run);
         check_tables(run);
+        check_share(run);
         check_rate();
         check_loaded(run, path);
     }
