@@ -13,7 +13,7 @@ typedef struct Steps {
     NinoRun *run; // the widgets hold it
     const nino_event *ev;
     size_t n, total;
-    double median, limit, sum, preview_s; // limit: Tukey's far outliers
+    double median, limit, sum, preview_s; // limit: what is longer is slow
     double usual;                         // the longest that is not far above the median
     double most_sigma, least_sigma, top;
 } Steps;
@@ -28,6 +28,25 @@ static uint64_t begin_of(const nino_event *step)
 {
     return step->t_ns - MIN(step->t_ns, (uint64_t) (step->u.step.seconds * 1e9));
 }
+
+static double median_of(double *list, size_t n)
+{
+    qsort(list, n, sizeof(*list), step_plot_by_value);
+    return (list[n / 2] + list[(n - 1) / 2]) / 2;
+}
+
+// Seven times the median deviation lies where Tukey's far outliers begin, among normal ones; unlike quartiles, which of four steps
+// are the extremes themselves, it tells one that is slow from three that are not.
+static double slow_limit(double *list, size_t n, double median)
+{
+    if (n < 3)
+        return INFINITY; // which of two is the usual one cannot be told
+    for (size_t i = 0; i < n; i++)
+        list[i] = fabs(list[i] - median);
+    return median + MAX(7 * median_of(list, n), 0.3 * median);
+}
+
+static gboolean is_slow(const Steps *s, size_t i) { return s->ev[i].u.step.seconds > s->limit; }
 
 // The steps of the last sampling.
 static void step_plot_update(Steps *s)
@@ -55,12 +74,10 @@ static void step_plot_update(Steps *s)
         s->most_sigma = isfinite(sigma) ? MAX(s->most_sigma, sigma) : s->most_sigma;
         s->least_sigma = isfinite(sigma) && sigma > 0 ? MIN(s->least_sigma, sigma) : s->least_sigma;
     }
-    qsort(sorted, s->n, sizeof(*sorted), step_plot_by_value);
-    s->median = (sorted[s->n / 2] + sorted[(s->n - 1) / 2]) / 2;
-    const double q1 = sorted[s->n / 4], q3 = sorted[s->n * 3 / 4];
-    s->limit = MAX(q3 + 3 * (q3 - q1), s->median * 1.3);
+    s->median = median_of(sorted, s->n);
     for (size_t i = 0; i < s->n; i++)
         s->usual = sorted[i] <= 4 * s->median ? sorted[i] : s->usual;
+    s->limit = slow_limit(sorted, s->n, s->median);
     g_free(sorted);
     const uint64_t begin = begin_of(&s->ev[0]);
     for (size_t i = pre ? nino_history_lower(pre, m, begin) : m; i < m; i++)
@@ -162,18 +179,17 @@ static void step_plot_draw(NinoArea *area, NinoPlot *p, gpointer user)
     const float each = b.w / (float) s->total;
     for (size_t i = 0; i < s->n; i++) {
         const double v = s->ev[i].u.step.seconds;
-        const gboolean is_slow = v > s->limit && s->n > 5;
         const float x0 = floorf(b.x + (float) i * each), x1 = floorf(b.x + (float) (i + 1) * each);
         const float h = roundf((float) (MIN(v / top, 1)) * b.h);
-        slow += is_slow;
+        slow += is_slow(s, i);
         nino_plot_bar(p, x0, b.y + b.h - h, MAX(x1 - x0 - (each > 4 ? 2 : 0), 1), MAX(h, 1),
-                      nino_plot_colour(is_slow ? 5 : 0));
+                      nino_plot_colour(is_slow(s, i) ? 5 : 0));
         if (v > top) { // goes on above: a gap, and how long it is
             char text[40];
             nino_format_ns(text, sizeof(text), v * 1e9);
             nino_plot_bar(p, x0, b.y + 4, x1 - x0, 2, &p->bg);
             if (x1 - x0 > nino_plot_text_width(p, text) + 8) {
-                const GdkRGBA ink = nino_plot_ink(nino_plot_colour(is_slow ? 5 : 0));
+                const GdkRGBA ink = nino_plot_ink(nino_plot_colour(is_slow(s, i) ? 5 : 0));
                 nino_plot_text(p, floorf((x0 + x1) / 2), b.y + 8, 0, NINO_PLOT_CENTRE, &ink, text);
             }
         }
@@ -223,8 +239,8 @@ static gboolean step_plot_tip(NinoArea *area, double x, double y, GString *text,
     const nino_event *e = step_plot_at(area, s, x);
     char took[32];
     if (s->n && y < (double) nino_area_line(area) + 8) {
-        g_string_append(text, _("<b>slow</b>: longer than the third quartile by three times the "
-                                "interquartile range, and than the median by 30 percent; "
+        g_string_append(text, _("<b>slow</b>: longer than the median by 30 percent, and by "
+                                "seven times the median deviation from it; "
                                 "<b>sigma</b>: how much noise was left"));
         return TRUE;
     }
@@ -256,13 +272,12 @@ static void step_plot_export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
     Steps *s = nino_area_user(NINO_AREA(view));
     step_plot_update(s);
     for (size_t i = 0; i < s->n; i++) {
-        const NinoCell cells[] = {
-            { "step", NULL, s->ev[i].u.step.step },
-            { "ms", NULL, s->ev[i].u.step.seconds * 1e3 },
-            { "sigma", NULL, s->ev[i].u.step.sigma },
-            { "joules", NULL, joules(s, begin_of(&s->ev[i]), s->ev[i].t_ns) },
-            { "slow", s->ev[i].u.step.seconds > s->limit ? "yes" : "no", 0 }
-        };
+        const NinoCell cells[] = { { "step", NULL, s->ev[i].u.step.step },
+                                   { "ms", NULL, s->ev[i].u.step.seconds * 1e3 },
+                                   { "sigma", NULL, s->ev[i].u.step.sigma },
+                                   { "joules", NULL,
+                                     joules(s, begin_of(&s->ev[i]), s->ev[i].t_ns) },
+                                   { "slow", is_slow(s, i) ? "yes" : "no", 0 } };
         row(user, cells, G_N_ELEMENTS(cells));
     }
 }

@@ -339,6 +339,44 @@ static void check_loop(GtkWidget *view, NinoRun *run, const char *dir)
     nino_history_destroy(&again.h);
 }
 
+// ---- slow steps --------------------------------------------------------------------------------
+
+static void count_slow(gpointer user, const NinoCell *cells, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        *(int *) user += !strcmp(cells[i].column, "slow") && !strcmp(cells[i].text, "yes");
+}
+
+static int slow_of(const char *dir, const double *seconds, uint32_t n)
+{
+    fake_run r = fake_begin();
+    const uint32_t node = fake_scope(&r, NINO_EV_NODE, "3 KSampler", 1);
+    for (uint32_t i = 0; i < n; i++)
+        fake_step(&r, node, i, n, seconds[i]);
+    fake_end(&r, node);
+    fake_end(&r, 1);
+    g_autofree char *path = g_strdup_printf("%s/steps.ninotrace", dir);
+    CHECK(nino_history_save(r.h, path, NULL) == NINO_OK);
+    nino_history_destroy(&r.h);
+    g_autoptr(NinoRun) run = nino_run_new();
+    load(run, path);
+    GtkWidget *view = g_object_ref_sink(nino_view_new(nino_view_find("steps"), run));
+    int slow = 0;
+    nino_view_get_export(view)->rows(view, count_slow, &slow);
+    g_object_unref(view);
+    return slow;
+}
+
+// Also of few steps the one that compiles is told from the others; of two it cannot be.
+static void check_slow_steps(const char *dir)
+{
+    CHECK(slow_of(dir, (const double[]){ 1.0, 0.036, 0.0357, 0.0355 }, 4) == 1);
+    CHECK(slow_of(dir, (const double[]){ 1.0, 0.036, 0.035 }, 3) == 1);
+    CHECK(slow_of(dir, (const double[]){ 0.042, 0.036, 0.0357, 0.0355 }, 4) == 0);
+    CHECK(slow_of(dir, (const double[]){ 1.0, 0.036 }, 2) == 0);
+    CHECK(slow_of(dir, (const double[]){ 1, 2, 1, 2, 1, 2, 1, 2 }, 8) == 0);
+}
+
 // ---- main --------------------------------------------------------------------------------------
 
 int main(int argc, char **argv)
@@ -383,6 +421,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < G_N_ELEMENTS(ids); i++)
         export_all(view[i], dir, ids[i]);
     check_trace(run, dir);
+    check_slow_steps(dir);
     if (argc == 2)
         check_loop(view[4], run, dir);
     gtk_window_destroy(GTK_WINDOW(window));
