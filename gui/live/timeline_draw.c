@@ -81,7 +81,7 @@ static void draw_scopes(NinoPlot *p, Timeline *t, const View *v, const Row *r, f
             if (!e->arg1 || (e->kind != NINO_EV_STEP && e->kind != NINO_EV_TILE))
                 g_strlcpy(text, nino_run_title(t->run, name), sizeof(text));
             else if (x1 - x0 > 72)
-                g_snprintf(text, sizeof(text), "%s %u", name, e->arg0 + 1);
+                g_snprintf(text, sizeof(text), "%s %u", nino_run_title(t->run, name), e->arg0 + 1);
             else
                 g_snprintf(text, sizeof(text), "%u", e->arg0 + 1);
             draw_text_in(p, x0, x1, y, r->h, &c, text);

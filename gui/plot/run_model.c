@@ -5,6 +5,7 @@
 #include <math.h>
 #include <time.h>
 
+#include "base/i18n.h"
 #include "base/tick.h"
 
 enum { FIRST_MS = 100, SLOWEST_MS = 2000, COST_WINDOW_MS = 2000 };
@@ -211,11 +212,21 @@ void nino_run_set_titles(NinoRun *run, GHashTable *titles)
     run->titles = titles;
 }
 
+// What the engine calls scopes that have no name of their own, in the language of the user.
+static const char *word_of(const char *name)
+{
+    static const char *const words[] = { N_("job"), N_("step"), N_("tile"), N_("preview") };
+    for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+        if (!strcmp(name, words[i]))
+            return _(words[i]);
+    return name;
+}
+
 const char *nino_run_title(NinoRun *run, const char *name)
 {
     const char *title = run->titles ? g_hash_table_lookup(run->titles, name) : NULL;
     if (title || !run->titles || !g_ascii_isdigit(*name))
-        return title ? title : name;
+        return title ? title : word_of(name);
     const char *more = g_strrstr(name, " ("); // "(cached)"
     g_autofree char *plain = more ? g_strndup(name, (gsize) (more - name)) : NULL;
     title = plain ? g_hash_table_lookup(run->titles, plain) : NULL;

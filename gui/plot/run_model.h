@@ -33,7 +33,7 @@ nino_history *nino_run_history(NinoRun *run);
 const char *nino_run_name(NinoRun *run, uint32_t id);
 // What the canvas calls nodes, by what records call them: "3 Prompt" by "3 CLIPTextEncode". Takes titles; NULL: not known.
 void nino_run_set_titles(NinoRun *run, GHashTable *titles);
-// For people: the title of a node's scope, of all else its name.
+// For people: the title of a node's scope, a word of their language for what is only called "step"; of all else its name.
 const char *nino_run_title(NinoRun *run, const char *name);
 
 // Notes something about a moment (nino_history_note()); views are redrawn.
