@@ -171,6 +171,14 @@ static GtkWidget *new_spin(Editor *e)
     return spin;
 }
 
+// A slider needs their room, and does what they do.
+static void hide_buttons(GtkWidget *spin)
+{
+    for (GtkWidget *w = gtk_widget_get_first_child(spin); w; w = gtk_widget_get_next_sibling(w))
+        if (GTK_IS_BUTTON(w))
+            gtk_widget_set_visible(w, FALSE);
+}
+
 // A form has room for a slider beside the number, where the table gives it a narrow range.
 static GtkWidget *new_slider(Editor *e)
 {
@@ -186,7 +194,9 @@ static GtkWidget *new_slider(Editor *e)
     g_object_bind_property(a, "value", own, "value",
                            G_BINDING_BIDIRECTIONAL | G_BINDING_SYNC_CREATE);
     gtk_widget_set_hexpand(scale, TRUE);
-    gtk_widget_set_size_request(scale, 56, -1); // a shorter one has no way to go
+    gtk_widget_set_size_request(scale, 120, -1); // a shorter one has no way to go
+    gtk_editable_set_max_width_chars(GTK_EDITABLE(e->input), 6);
+    hide_buttons(e->input);
     return scale;
 }
 
