@@ -283,6 +283,7 @@ static void nino_viewer_class_init(NinoViewerClass *klass)
     gtk_widget_class_set_template_from_resource(wc, "/org/ninodes/Studio/viewer.ui");
 #define BIND(name) gtk_widget_class_bind_template_child(wc, NinoViewer, name)
     BIND(box);
+    BIND(tools);
     BIND(stack);
     BIND(empty_page);
     BIND(strip);

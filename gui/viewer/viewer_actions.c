@@ -23,6 +23,7 @@ void nino_viewer_set_bool(NinoViewer *v, const char *name, gboolean on)
 void nino_viewer_update_actions(NinoViewer *v)
 {
     const gboolean has = nino_picture_area_get(v->area) != NULL;
+    gtk_widget_set_visible(v->tools, has || v->results->len); // none for nothing
     static const char *const need_picture[] = { "viewer-fit",     "viewer-actual-size",
                                                 "viewer-zoom-in", "viewer-zoom-out",
                                                 "viewer-copy",    "viewer-save-as",

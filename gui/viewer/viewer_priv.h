@@ -12,8 +12,8 @@ typedef struct Result {
 
 struct _NinoViewer {
     GtkWidget parent;
-    GtkWidget *box, *stack, *empty_page, *empty, *not_found, *strip, *caption, *zoom_label, *split,
-        *compare_bar, *play_bar, *frame, *fps, *other, *time, *made, *made_line, *search;
+    GtkWidget *box, *tools, *stack, *empty_page, *empty, *not_found, *strip, *caption, *zoom_label,
+        *split, *compare_bar, *play_bar, *frame, *fps, *other, *time, *made, *made_line, *search;
     NinoPictureArea *area;
     GActionMap *map;
     GPtrArray *results, *frames, *other_frames;

@@ -67,8 +67,18 @@ void nino_window_show_panel(NinoWindow *w, const char *name)
         show_drawer(w, name);
 }
 
+// Until there is a picture to look at, the drawer is as narrow as what it says.
+static void give_side_room(NinoWindow *w)
+{
+    gboolean is_set;
+    g_object_get(w->columns, "position-set", &is_set, NULL);
+    if (!is_set)
+        gtk_paned_set_position(w->columns, (int) nino_state_number("canvas", 860));
+}
+
 void nino_window_has_results(NinoWindow *w)
 {
+    give_side_room(w);
     if (!w->had_results && !gtk_widget_get_visible(w->side))
         show_side(w, TRUE);
     w->had_results = TRUE; // closed by the user from now on, it stays closed
@@ -226,7 +236,6 @@ void nino_window_layout_restore(NinoWindow *w)
     if (nino_state_number("maximized", 0) > 0)
         gtk_window_maximize(GTK_WINDOW(w));
     gtk_paned_set_position(w->drawer_pane, (int) nino_state_number("drawer", 280));
-    gtk_paned_set_position(w->columns, (int) nino_state_number("canvas", 860));
     nino_window_profile_restore(w);
     if (nino_state_number("profile", 0) > 0)
         nino_window_show_perspective(w, "profile");
@@ -240,7 +249,8 @@ void nino_window_layout_remember(NinoWindow *w)
     nino_state_set_number("height", height);
     nino_state_set_number("maximized", gtk_window_is_maximized(GTK_WINDOW(w)));
     nino_state_set_number("drawer", gtk_paned_get_position(w->drawer_pane));
-    nino_state_set_number("canvas", gtk_paned_get_position(w->columns));
+    if (nino_viewer_count(w->viewer))
+        nino_state_set_number("canvas", gtk_paned_get_position(w->columns));
     nino_window_profile_remember(w);
     nino_state_set_number(
         "profile", g_str_equal(gtk_stack_get_visible_child_name(w->perspectives), "profile"));
