@@ -196,8 +196,10 @@ static void add(GtkWidget *flow, GtkWidget *button)
     gtk_widget_set_focusable(gtk_widget_get_parent(button), FALSE); // the button is
 }
 
-// What would have to be there, and where; NULL: nothing that could be put there solves it. g_free().
-static char *install_hint(const nino_issue *issue, NinoTab *tab, const char *models)
+// What would have to be there; NULL: nothing that could be put there solves it. *folder_path: into which folder, or NULL. Both
+// g_free().
+static char *install_hint(const nino_issue *issue, NinoTab *tab, const char *models,
+                          char **folder_path)
 {
     const nino_doc_node *n = node_of(tab, issue->node);
     const char *folder = *issue->input ? folder_of(issue) : NULL, *file = NULL;
@@ -211,9 +213,9 @@ static char *install_hint(const nino_issue *issue, NinoTab *tab, const char *mod
         if (g_str_equal(n->widgets[i].name, issue->input))
             file = n->widgets[i].text;
     g_autofree char *local = g_build_filename(models, folder, NULL);
-    g_autofree char *path = g_canonicalize_filename(local, NULL);
-    return g_strdup_printf(_("Put %s into %s, then press R"), file && *file ? file : _("a file"),
-                           path);
+    *folder_path = g_canonicalize_filename(local, NULL);
+    return g_strdup_printf(_("Put %s into this folder, then press R:"),
+                           file && *file ? file : _("a file"));
 }
 
 static GtkWidget *actions_of(const nino_issue *issue, NinoTab *tab, const char *models,
@@ -236,6 +238,23 @@ static GtkWidget *actions_of(const nino_issue *issue, NinoTab *tab, const char *
     return box;
 }
 
+static void add_hint(GtkBox *texts, const nino_issue *issue, NinoTab *tab, const char *models)
+{
+    g_autofree char *path = NULL, *hint = install_hint(issue, tab, models, &path);
+    if (!hint)
+        return;
+    GtkWidget *label = text_of(hint, TRUE);
+    gtk_widget_add_css_class(label, "dim-label");
+    gtk_box_append(texts, label);
+    if (!path)
+        return;
+    // On one line, both ends of it seen: it is never broken after a slash. Copied it is whole.
+    GtkWidget *folder = text_of(path, FALSE);
+    gtk_label_set_ellipsize(GTK_LABEL(folder), PANGO_ELLIPSIZE_MIDDLE);
+    gtk_label_set_selectable(GTK_LABEL(folder), TRUE); // the folder is wanted elsewhere
+    gtk_box_append(texts, folder);
+}
+
 GtkWidget *nino_problem_row_new(const nino_issue *issue, NinoTab *tab, const char *model_folder)
 {
     const gboolean is_error = issue->severity == NINO_ISSUE_ERROR;
@@ -252,13 +271,7 @@ GtkWidget *nino_problem_row_new(const nino_issue *issue, NinoTab *tab, const cha
     gtk_widget_add_css_class(line, "queue-row");
     gtk_box_append(GTK_BOX(texts), text_of(place, FALSE));
     gtk_box_append(GTK_BOX(texts), text_of(issue->message, TRUE));
-    g_autofree char *hint = install_hint(issue, tab, model_folder);
-    if (hint) {
-        GtkWidget *label = text_of(hint, TRUE);
-        gtk_label_set_selectable(GTK_LABEL(label), TRUE); // the folder is wanted elsewhere
-        gtk_widget_add_css_class(label, "dim-label");
-        gtk_box_append(GTK_BOX(texts), label);
-    }
+    add_hint(GTK_BOX(texts), issue, tab, model_folder);
     gtk_box_append(GTK_BOX(texts), actions_of(issue, tab, model_folder, place));
     gtk_box_append(GTK_BOX(line), icon);
     gtk_box_append(GTK_BOX(line), texts);
