@@ -1,4 +1,6 @@
-// Latent formats: the table is complete and both directions fit each other.
+// Latent formats: the table is complete, no number of it changes unseen, and both directions fit each
+// other.
+#include "core/base/hash.h"
 #include "core/model/latent_format.h"
 #include "tests/test.h"
 
@@ -7,11 +9,34 @@
 static const struct {
     const char *name;
     int channels, factor, time_factor;
+    uint64_t numbers; // of all constants: one that was changed by mistake changes pictures a little
 } known[] = {
-    { "sd15", 4, 8, 1 },    { "sdxl", 4, 8, 1 },     { "sdxl_playground", 4, 8, 1 },
-    { "sd3", 16, 8, 1 },    { "flux", 16, 8, 1 },    { "wan21", 16, 8, 4 },
-    { "wan22", 48, 16, 4 }, { "flux2", 128, 16, 1 },
+    { "sd15", 4, 8, 1, 0x3e62cdfcf95522f9 },
+    { "sdxl", 4, 8, 1, 0x0686c447a2f10587 },
+    { "sdxl_playground", 4, 8, 1, 0x3e3c07234372ba70 },
+    { "sd3", 16, 8, 1, 0x8528dd34fa3bc46e },
+    { "flux", 16, 8, 1, 0xc637fed7ee35eb0f },
+    { "wan21", 16, 8, 4, 0xd83ccec481a3e2a8 },
+    { "wan22", 48, 16, 4, 0xd163addbeef7162d },
+    { "flux2", 128, 16, 1, 0x1a2c0ecf52a542fe },
 };
+
+static uint64_t numbers_of(const nino_latent_format *f, int colours)
+{
+    const struct {
+        const void *p;
+        int n;
+    } part[] = { { f->mean, f->channels },
+                 { f->std, f->channels },
+                 { f->rgb, 3 * colours },
+                 { f->rgb_bias, 3 } };
+    const float scales[] = { (float) f->scale, (float) f->shift };
+    uint64_t sum = nino_hash_bytes(scales, sizeof(scales)).lo;
+    for (size_t i = 0; i < sizeof(part) / sizeof(part[0]); i++)
+        if (part[i].p)
+            sum = 31 * sum + nino_hash_bytes(part[i].p, (size_t) part[i].n * sizeof(float)).lo;
+    return sum;
+}
 
 static void test_round_trip(const nino_latent_format *f)
 {
@@ -47,6 +72,10 @@ int main(void)
         const int colours = f->channels / (f->fold ? f->fold * f->fold : 1);
         for (int c = 0; c < colours; c++) // a 0 is published for one channel's red
             CHECK((f->rgb[c][0] != 0 || f->fold) && f->rgb[c][1] != 0 && f->rgb[c][2] != 0);
+        const uint64_t numbers = numbers_of(f, colours);
+        if (numbers != known[i].numbers)
+            printf("%s: the numbers are %016llx\n", f->name, (unsigned long long) numbers);
+        CHECK(numbers == known[i].numbers);
         test_round_trip(f);
     }
     CHECK(!nino_latent_format_find("none"));
