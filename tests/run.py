@@ -112,7 +112,6 @@ def main():
     env = dict(os.environ, B=build, XDG_CONFIG_HOME=config, XDG_CONFIG_DIRS=config)  # the user's own settings do not count
     # PoCL's worker threads bring their own signal stacks, which AddressSanitizer then fails to unmap.
     env["ASAN_OPTIONS"] = ":".join(filter(None, ["use_sigaltstack=0", os.environ.get("ASAN_OPTIONS")]))
-    env.setdefault("MALLOC_PERTURB_", "165")  # memory that nobody wrote, or that is free, has no zeros in it
     slots = queue.SimpleQueue()
     for slot in range(jobs):
         slots.put(slot)
