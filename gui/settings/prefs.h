@@ -18,6 +18,7 @@ typedef struct NinoPref {
     const char *def;
     const char *const *values, *const *labels; // CHOICE: NULL-terminated, same length
     double min, max, step;
+    const char *unit; // NUMBER: what stands after it
 } NinoPref;
 extern const NinoPref nino_prefs[]; // ends with a NULL key
 

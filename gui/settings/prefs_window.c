@@ -88,6 +88,17 @@ static GtkWidget *path_row(const NinoPref *p, GtkWidget **entry)
     return box;
 }
 
+static GtkWidget *number(const NinoPref *p, GtkWidget **spin)
+{
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_S);
+    *spin = gtk_spin_button_new_with_range(p->min, p->max, p->step);
+    gtk_spin_button_set_value(GTK_SPIN_BUTTON(*spin), nino_prefs_number(p->key));
+    g_signal_connect(*spin, "value-changed", G_CALLBACK(on_number), (gpointer) p);
+    gtk_box_append(GTK_BOX(box), *spin);
+    gtk_box_append(GTK_BOX(box), gtk_label_new(_(p->unit)));
+    return box;
+}
+
 // The widget for the row; *named is the one that carries the setting's name.
 static GtkWidget *editor(const NinoPref *p, GtkWidget **named)
 {
@@ -100,12 +111,7 @@ static GtkWidget *editor(const NinoPref *p, GtkWidget **named)
         g_signal_connect(w, "notify::active", G_CALLBACK(on_switch), (gpointer) p);
         break;
     case NINO_PREF_CHOICE: w = choice(p); break;
-    case NINO_PREF_NUMBER:
-        w = gtk_spin_button_new_with_range(p->min, p->max, p->step);
-        gtk_widget_set_halign(w, GTK_ALIGN_START);
-        gtk_spin_button_set_value(GTK_SPIN_BUTTON(w), nino_prefs_number(p->key));
-        g_signal_connect(w, "value-changed", G_CALLBACK(on_number), (gpointer) p);
-        break;
+    case NINO_PREF_NUMBER: return number(p, named);
     case NINO_PREF_FOLDER:
     case NINO_PREF_FILE: return path_row(p, named);
     case NINO_PREF_TEXT:
@@ -131,9 +137,10 @@ static void prefs_window_add_row(GtkWidget *window, GtkGrid *grid, int row, cons
 {
     GtkWidget *named = NULL;
     GtkWidget *w = editor(p, &named);
-    gtk_accessible_update_property(GTK_ACCESSIBLE(named), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   _(p->label), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, _(p->help),
-                                   -1);
+    g_autofree char *name =
+        p->unit ? g_strdup_printf("%s (%s)", _(p->label), _(p->unit)) : g_strdup(_(p->label));
+    gtk_accessible_update_property(GTK_ACCESSIBLE(named), GTK_ACCESSIBLE_PROPERTY_LABEL, name,
+                                   GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, _(p->help), -1);
     gtk_widget_set_tooltip_text(w, _(p->help));
     g_object_set_data(G_OBJECT(window), p->key, named); // which is in it
     prefs_window_attach(grid, row, _(p->label), w);
