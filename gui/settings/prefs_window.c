@@ -4,6 +4,7 @@
 #include "settings/engine_page.h"
 #include "settings/prefs.h"
 #include "base/chosen.h"
+#include "base/focus.h"
 #include "base/i18n.h"
 #include "base/tokens.h"
 
@@ -184,16 +185,6 @@ static void add_page(GtkWidget *pages, GtkWidget *page, const char *title)
     gtk_notebook_append_page(GTK_NOTEBOOK(pages), scroller, gtk_label_new(title));
 }
 
-// A page scrolls to what gets the focus, once it has a place.
-static gboolean take_focus(GtkWidget *named, GdkFrameClock *clock, gpointer user)
-{
-    (void) clock, (void) user;
-    if (!gtk_widget_get_height(named))
-        return G_SOURCE_CONTINUE;
-    gtk_widget_grab_focus(named);
-    return G_SOURCE_REMOVE;
-}
-
 void nino_prefs_window_present(GtkWindow *parent, const char *key, const char *label,
                                NinoPrefsRow row, gpointer user)
 {
@@ -214,5 +205,5 @@ void nino_prefs_window_present(GtkWindow *parent, const char *key, const char *l
     if (!named)
         return;
     gtk_notebook_set_current_page(GTK_NOTEBOOK(gtk_window_get_child(GTK_WINDOW(only))), 0);
-    gtk_widget_add_tick_callback(named, take_focus, NULL, NULL);
+    nino_focus_when_placed(named);
 }

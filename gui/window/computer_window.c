@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/focus.h"
 #include "base/i18n.h"
 #include "base/places.h"
 #include "base/tokens.h"
@@ -184,6 +185,7 @@ GtkWidget *nino_computer_window_new(GtkWindow *parent, NinoEngine *engine, const
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), box);
     gtk_window_set_child(GTK_WINDOW(window), scroll);
     g_object_set_data_full(G_OBJECT(window), "computer", c, computer_free);
+    nino_focus_when_placed(named); // else the figures, which can be selected, show a cursor
     ask_devices(c, device && *device ? device : NULL);
     return window;
 }
