@@ -146,6 +146,13 @@ void nino_window_end_jobs(NinoWindow *w, gboolean all)
     }
 }
 
+// The queue tells of an end before or after the run's last records come: views take what they have for the whole run only
+// when both are there.
+void nino_window_tell_live(NinoWindow *w)
+{
+    nino_run_set_live(w->records, nino_engine_running(w->engine) || w->ending->len);
+}
+
 void nino_window_end_own_job(NinoWindow *w, guint64 job)
 {
     GHashTable *ended = g_object_get_data(G_OBJECT(w), "ended-jobs");

@@ -467,6 +467,7 @@ static void on_events(NinoEngine *engine, const nino_event *ev, gulong n, gpoint
         if (ev[i].kind == NINO_EV_JOB) { // a new run begins: the views forget the last one
             nino_run_add(w->records, ev + from, i - from, nino_engine_name, w->engine);
             nino_window_keep_run(w);
+            nino_run_set_live(w->records, TRUE); // the queue may tell later
             nino_run_restart(w->records, ev[i].t_ns);
             from = i;
         }
@@ -480,6 +481,8 @@ static void on_events(NinoEngine *engine, const nino_event *ev, gulong n, gpoint
     }
     if (!w->run->is_lost)
         nino_run_add(w->records, ev + from, n - from, nino_engine_name, w->engine);
+    if (w->run->is_over)
+        nino_window_tell_live(w);
     nino_run_set_rate(w->records, wanted_hz());
     refresh_later(w);
 }

@@ -179,6 +179,7 @@ void nino_window_kept(NinoWindow *w); // nino_window_kept_steps() came, maybe af
 // The queue may tell the end of a job before the job's last events come, or even its first: what is
 // shown of the end waits for them. all: of every job that waits.
 void nino_window_end_jobs(NinoWindow *w, gboolean all);
+void nino_window_tell_live(NinoWindow *w); // to the views: whether records of the run still come
 gboolean nino_window_is_ending(NinoWindow *w, guint64 job);
 // A job of this window has its number now. It may have ended before, even before the first look at
 // the queue, where what has ended is no news, or when it was known by its title only.

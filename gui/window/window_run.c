@@ -90,7 +90,7 @@ static void on_window_run_queue(NinoEngine *engine, gpointer user)
     nino_window_end_jobs(w, FALSE);
     show_paused(w);
     nino_window_show_memory(w);
-    nino_run_set_live(w->records, nino_engine_running(engine) != NULL);
+    nino_window_tell_live(w);
     const char *notice = nino_engine_notice(engine);
     const NinoBarButton resume[] = { { _("Go on"), "win.resume" }, { 0 } };
     if (*notice)
@@ -117,6 +117,7 @@ static void on_engine_state(NinoEngine *engine, gpointer user)
     NinoWindow *w = user;
     if (nino_engine_state(engine) != NINO_ENGINE_READY)
         nino_window_end_jobs(w, TRUE); // no more events of them
+    nino_window_tell_live(w);
     switch (nino_engine_state(engine)) {
     case NINO_ENGINE_DEAD: {
         const NinoBarButton restart[] = { { _("Restart the worker"), "win.restart-worker" },

@@ -11,7 +11,19 @@ win_do run
 wait_state done 120
 has_files 1 || die "$(files) files of one run"
 win_do set 4.seed=8 # what ran is measured, not what was edited since
+if has_bus; then # compared while it is measured: what goes on is not taken for a whole run
+    win_do view compare
+    at button 'Keep as baseline' click
+    at label 'Baseline: *' wait || die "the run is not compared"
+fi
 win_do measure-again
+is_cut() { case $(ATCLICK_SECONDS=0 at label 'Baseline: *' get 2>/dev/null) in *'cut off'*) ;; *) false ;; esac; }
+for _ in $(seq 600); do
+    ! is_cut || die "a run is compared before its end"
+    has_files 7 && break
+done
+wait_state done 120
+! is_cut || die "a run that is done is called cut off"
 until_ok 120 has_files 7 || die "$(files) files: not six more runs"
 sleep 1
 has_files 7 || die "it runs on: $(files) files"
