@@ -9,15 +9,18 @@
 #include <string.h>
 
 #include "base/i18n.h"
+#include "plot/run_model.h"
 #include "settings/keys.h"
 #include "settings/prefs.h"
 #include "settings/prefs_window.h"
 #include "settings/theme.h"
 #include "tests/gui/program/loop.h"
+#include "viewer/viewer.h"
 #include "window/window.h"
 #include "workflow/problems.h"
 
 #define LEAST_PX 9.0
+enum { LEAST_SLIDER = 96, MOST_EMPTY = 280 };
 
 static const char *const themes[] = { "light", "dark", "contrast" };
 static int n_labels, n_bad;
@@ -50,6 +53,29 @@ static double text_px(PangoLayout *layout)
     return pango_font_description_get_size_is_absolute(font) ? size : size * 96 / 72;
 }
 
+// A path is not torn apart at its slashes.
+static gboolean breaks_path(PangoLayout *layout)
+{
+    const char *text = pango_layout_get_text(layout);
+    for (int i = 0; i + 1 < pango_layout_get_line_count(layout); i++) {
+        const PangoLayoutLine *line = pango_layout_get_line_readonly(layout, i);
+        const int end = line->start_index + line->length;
+        if (end > 0 && text[end - 1] == '/')
+            return TRUE;
+    }
+    return FALSE;
+}
+
+// As a heading, what an empty view says has a full stop only between sentences.
+static gboolean has_lone_stop(GtkLabel *label)
+{
+    const char *text = gtk_label_get_text(label);
+    GtkWidget *words = gtk_widget_get_parent(GTK_WIDGET(label)),
+              *empty = words ? gtk_widget_get_parent(words) : NULL;
+    return empty && gtk_widget_has_css_class(empty, "empty") && g_str_has_suffix(text, ".") &&
+           !strstr(text, ". ");
+}
+
 static void check_label(GtkLabel *label)
 {
     GtkWidget *w = GTK_WIDGET(label);
@@ -67,17 +93,38 @@ static void check_label(GtkLabel *label)
         complain(label, "is cut off below", gtk_widget_get_height(w), height);
     if (text_px(layout) < LEAST_PX)
         complain(label, "is too small", (int) text_px(layout), (int) LEAST_PX);
+    if (breaks_path(layout))
+        complain(label, "breaks a path", gtk_widget_get_width(w), width);
+    if (has_lone_stop(label))
+        complain(label, "is one sentence with a full stop", gtk_widget_get_width(w), width);
 }
 
-// A list of texts is read downwards only.
+static void complain_of(const char *what, int has, int wants)
+{
+    n_bad++;
+    if (!is_waiting)
+        printf("  %s: %s: %d of %d px\n", where, what, has, wants);
+}
+
+static gboolean is_table_of_kernels(GtkWidget *w)
+{
+    return GTK_IS_COLUMN_VIEW(w) &&
+           (g_str_has_prefix(where, "kernels,") || g_str_has_prefix(where, "kernel,"));
+}
+
+// A list of texts is read downwards only; the tables of kernels fit; of any other that is wider than its place a bar tells.
 static void check_scrolled(GtkScrolledWindow *s)
 {
     GtkAdjustment *a = gtk_scrolled_window_get_hadjustment(s);
-    if (gtk_adjustment_get_upper(a) > gtk_adjustment_get_page_size(a) + 1) {
-        n_bad++;
-        if (!is_waiting)
-            printf("  %s: the list is wider than its place\n", where);
-    }
+    const double has = gtk_adjustment_get_page_size(a), wants = gtk_adjustment_get_upper(a);
+    if (wants <= has + 1)
+        return;
+    if (gtk_widget_get_ancestor(GTK_WIDGET(s), NINO_TYPE_PROBLEMS) ||
+        is_table_of_kernels(gtk_scrolled_window_get_child(s)))
+        complain_of("what is scrolled is wider than its place", (int) has, (int) wants);
+    else if (GTK_IS_COLUMN_VIEW(gtk_scrolled_window_get_child(s)) &&
+             gtk_scrolled_window_get_overlay_scrolling(s))
+        complain_of("no bar tells that the table is wider than its place", (int) has, (int) wants);
 }
 
 // The canvas draws its nodes at the scale of its zoom: their labels are another test's. A tooltip comes and goes.
@@ -106,8 +153,13 @@ static void walk(GtkWidget *w)
         return;
     if (GTK_IS_LABEL(w) && *gtk_label_get_text(GTK_LABEL(w)))
         check_label(GTK_LABEL(w));
-    if (GTK_IS_SCROLLED_WINDOW(w) && gtk_widget_get_ancestor(w, NINO_TYPE_PROBLEMS))
+    if (GTK_IS_SCROLLED_WINDOW(w))
         check_scrolled(GTK_SCROLLED_WINDOW(w));
+    if (GTK_IS_SCALE(w) && gtk_widget_get_width(w) < LEAST_SLIDER)
+        complain_of("a slider is too short", gtk_widget_get_width(w), LEAST_SLIDER);
+    if (NINO_IS_VIEWER(w) && !nino_viewer_count(NINO_VIEWER(w)) &&
+        gtk_widget_get_width(w) > MOST_EMPTY)
+        complain_of("the empty drawer of results takes", gtk_widget_get_width(w), MOST_EMPTY);
     for (GtkWidget *k = gtk_widget_get_first_child(w); k; k = gtk_widget_get_next_sibling(k))
         walk(k);
 }
@@ -270,6 +322,7 @@ static void look_at_window(GtkWidget *window, const char *what, const char *them
     GtkWidget *other;
     WAIT_FOR((other = other_window(window)) && gtk_widget_get_width(other) > 0);
     look(other, what, gtk_widget_get_width(other), gtk_widget_get_height(other), theme);
+    CHECK(!GTK_IS_LABEL(gtk_window_get_focus(GTK_WINDOW(other)))); // with a cursor in its text
     gtk_window_close(GTK_WINDOW(other));
     WAIT_FOR(!other_window(window));
 }
@@ -408,6 +461,14 @@ static void check_window(GtkApplication *app, char **files, int width, int heigh
     spin_loop(50);
 }
 
+// What is only called "step" has a name in the user's language.
+static void check_words(void)
+{
+    g_autoptr(NinoRun) run = nino_run_new();
+    CHECK(!strcmp(nino_run_title(run, "job"), _("job")) && strcmp(_("job"), "job") != 0);
+    CHECK(!strcmp(nino_run_title(run, "step"), _("step")) && strcmp(_("step"), "step") != 0);
+}
+
 int main(int argc, char **argv)
 {
     static const int sizes[][2] = { { 1280, 800 }, { 1440, 900 }, { 1920, 1080 } };
@@ -416,6 +477,8 @@ int main(int argc, char **argv)
     nino_i18n_start(argc > 4 ? argv[4] : "C");
     if (argc > 4)
         bindtextdomain("ninodes", argv[3]); // of the build: the program is not beside them
+    if (argc > 4)
+        check_words();
     g_autoptr(GtkApplication) app =
         gtk_application_new("org.ninodes.LayoutTest", G_APPLICATION_NON_UNIQUE);
     CHECK(g_application_register(G_APPLICATION(app), NULL, NULL));
