@@ -257,7 +257,7 @@ def main():
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--count", type=int, default=100)
     p.add_argument("--first", type=int, default=0, help="number of the first bug to try")
-    p.add_argument("--step", type=int, default=1, help="try each so-manieth from there on, to share the work")
+    p.add_argument("--step", type=int, default=1, help="try each N-th from there on, to share the work")
     p.add_argument("--area", choices=AREAS)
     p.add_argument("--near", action="store_true", help="only the tests of the room, to see which bugs need the others")
     p.add_argument("--all", action="store_true", help="also the tests that do not execute the changed line")

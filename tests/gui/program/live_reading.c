@@ -4,8 +4,6 @@
 #include "tests/gui/program/made_run.h"
 #include "tests/gui/program/views.h"
 
-#include <cairo-svg.h>
-
 // What a screen reader is told about the widget.
 static char *description_of(GtkWidget *w)
 {
@@ -101,22 +99,11 @@ typedef struct Bar {
     double x, y, w, h;
 } Bar;
 
-static cairo_status_t keep_text(void *text, const unsigned char *data, unsigned int n)
-{
-    g_string_append_len(text, (const char *) data, n);
-    return CAIRO_STATUS_SUCCESS;
-}
-
 // The bars of one depth, from left to right, as an export of the view draws them.
 static int bars_of(GtkWidget *view, int depth, Bar *bar, int max)
 {
     enum { WIDTH = 900, ROW = 21, LEGEND = 22 };
-    g_autoptr(GString) svg = g_string_new(NULL);
-    cairo_surface_t *s = cairo_svg_surface_create_for_stream(keep_text, svg, WIDTH, 300);
-    cairo_t *cr = cairo_create(s);
-    nino_view_get_export(view)->draw(view, cr, WIDTH, 300, FALSE);
-    cairo_destroy(cr);
-    cairo_surface_destroy(s);
+    g_autoptr(GString) svg = exported(view, WIDTH, 300);
     int n = 0;
     for (const char *at = strstr(svg->str, " d=\"M"); at; at = strstr(at + 1, " d=\"M")) {
         double x0, y0, x1, y1, x2, y2, x3, y3;

@@ -6,8 +6,6 @@
 #include "tests/gui/program/made_run.h"
 #include "tests/gui/program/views.h"
 
-#include <cairo-svg.h>
-
 // ---- pictures ----------------------------------------------------------------------------------
 
 // Different colours of a picture, up to 64.
@@ -157,21 +155,10 @@ static void check_timeline_keys(NinoRun *run)
     gtk_window_destroy(GTK_WINDOW(window));
 }
 
-static cairo_status_t keep_text(void *text, const unsigned char *data, unsigned int n)
-{
-    g_string_append_len(text, (const char *) data, n);
-    return CAIRO_STATUS_SUCCESS;
-}
-
 // The lines of the timeline with four points: from a host row to a kernel. Begins and ends.
 static int read_arrows(GtkWidget *view, double (*ends)[4], int max)
 {
-    g_autoptr(GString) svg = g_string_new(NULL);
-    cairo_surface_t *s = cairo_svg_surface_create_for_stream(keep_text, svg, 900, 400);
-    cairo_t *cr = cairo_create(s);
-    nino_view_get_export(view)->draw(view, cr, 900, 400, FALSE);
-    cairo_destroy(cr);
-    cairo_surface_destroy(s);
+    g_autoptr(GString) svg = exported(view, 900, 400);
     int n = 0;
     for (const char *at = strstr(svg->str, "<path"); at; at = strstr(at + 1, "<path")) {
         const char *end = strchr(at, '>'), *d = strstr(at, " d=\""),
@@ -218,12 +205,7 @@ static void check_marks(NinoRun *run)
 {
     enum { WIDTH = 900, LEFT = 56, LENGTH = 3, ENOUGH = 5 };
     GtkWidget *view, *window = show(run, "histogram", &view);
-    g_autoptr(GString) svg = g_string_new(NULL);
-    cairo_surface_t *s = cairo_svg_surface_create_for_stream(keep_text, svg, WIDTH, 400);
-    cairo_t *cr = cairo_create(s);
-    nino_view_get_export(view)->draw(view, cr, WIDTH, 400, FALSE);
-    cairo_destroy(cr);
-    cairo_surface_destroy(s);
+    g_autoptr(GString) svg = exported(view, WIDTH, 400);
     double first = WIDTH, last = 0;
     int n = 0;
     for (const char *at = strstr(svg->str, " d=\"M"); at; at = strstr(at + 1, " d=\"M")) {

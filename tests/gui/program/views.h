@@ -1,9 +1,11 @@
-// What tests of live views share: a window with a view, its picture, widgets below others, keys and
-// clicks that go to the handlers of a widget.
+// What tests of live views share: a window with a view, its picture, what it exports, widgets below
+// others, keys and clicks that go to the handlers of a widget.
 #pragma once
 #include "live/views.h"
 #include "plot/area.h"
 #include "tests/gui/program/loop.h"
+
+#include <cairo-svg.h>
 
 // A window with the view, or with several below each other (ids end with NULL, as views does).
 static inline GtkWidget *show_views(NinoRun *run, const char *const *ids, GtkWidget **views)
@@ -27,6 +29,24 @@ static inline GtkWidget *show_views(NinoRun *run, const char *const *ids, GtkWid
 static inline GtkWidget *show(NinoRun *run, const char *id, GtkWidget **view)
 {
     return show_views(run, (const char *const[]){ id, NULL }, view);
+}
+
+static inline cairo_status_t keep_text(void *text, const unsigned char *data, unsigned int n)
+{
+    g_string_append_len(text, (const char *) data, n);
+    return CAIRO_STATUS_SUCCESS;
+}
+
+// The view as its export draws it, as SVG.
+static inline GString *exported(GtkWidget *view, int w, int h)
+{
+    GString *svg = g_string_new(NULL);
+    cairo_surface_t *s = cairo_svg_surface_create_for_stream(keep_text, svg, w, h);
+    cairo_t *cr = cairo_create(s);
+    nino_view_get_export(view)->draw(view, cr, w, h, FALSE);
+    cairo_destroy(cr);
+    cairo_surface_destroy(s);
+    return svg;
 }
 
 // The first widget below w of that type.
