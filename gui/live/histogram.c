@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-enum { LEFT = 56, TOP = 30, BOTTOM = 36, MAX_OUTLIERS = 12, UPDATE_MS = 500, MAX_SORTED = 100000 };
+enum { LEFT = 56, TOP = 30, BOTTOM = 42, MAX_OUTLIERS = 12, UPDATE_MS = 500, MAX_SORTED = 100000 };
 
 typedef struct Histogram {
     NinoRun *run;                  // the widgets hold it
