@@ -32,6 +32,7 @@ static const char any_nodes[] =
     " 'inputs': {'width': 32, 'height': 48, 'batch_size': 2}},"
     "'c3': {'class_type': 'SetLatentNoiseMask',"
     " 'inputs': {'samples': ['c2', 0], 'mask': ['b2', 0]}},"
+    "'c4': {'class_type': 'VAEEncode', 'inputs': {'pixels': ['a2', 0], 'vae': ['o1', 2]}},"
     "'d1': {'class_type': 'PrimitiveString', 'inputs': {'value': 'a red circle'}},"
     "'d2': {'class_type': 'PrimitiveString', 'inputs': {'value': '7'}},"
     "'d3': {'class_type': 'PrimitiveString', 'inputs': {'value': ''}},"
@@ -45,7 +46,7 @@ static const char any_nodes[] =
     " 'inputs': {'ckpt_name': 'demo_flux.safetensors'}},"
     "'h2': {'class_type': 'CLIPTextEncode', 'inputs': {'text': 'a star', 'clip': ['h1', 1]}},"
     "'h3': {'class_type': 'ConditioningSetArea', 'inputs': {'conditioning': ['h2', 0],"
-    " 'width': 16, 'height': 16, 'x': 8, 'y': 0, 'strength': 0.5}},"
+    " 'width': 64, 'height': 64, 'x': 8, 'y': 0, 'strength': 0.5}},"
     "'i1': {'class_type': 'EmptyAudio', 'inputs': {'duration': 0.05}},"
     "'j1': {'class_type': 'CreateVideo', 'inputs': {'images': ['a3', 0], 'fps': 8}},"
     "'k1': {'class_type': 'KarrasScheduler', 'inputs': {'steps': 2}},"
@@ -56,6 +57,9 @@ static const char any_nodes[] =
     " 'inputs': {'model': ['h1', 0], 'conditioning': ['h2', 0]}},"
     "'o1': {'class_type': 'CheckpointLoaderSimple',"
     " 'inputs': {'ckpt_name': 'sd15_tiny.safetensors'}},"
+    "'o2': {'class_type': 'CLIPTextEncode', 'inputs': {'text': 'a star', 'clip': ['o1', 1]}},"
+    "'o3': {'class_type': 'ConditioningSetArea', 'inputs': {'conditioning': ['o2', 0],"
+    " 'width': 64, 'height': 64, 'x': 8, 'y': 0, 'strength': 0.5}},"
     "'p1': {'class_type': 'UpscaleModelLoader',"
     " 'inputs': {'model_name': 'up_realesrgan_x2_tiny.safetensors'}},"
     "'p2': {'class_type': 'ModelPatchLoader',"
@@ -66,7 +70,8 @@ static const char any_nodes[] =
     "'q4': {'class_type': 'ToBasicPipe', 'inputs': {'model': ['h1', 0], 'clip': ['h1', 1],"
     " 'vae': ['h1', 2], 'positive': ['h2', 0], 'negative': ['h3', 0]}},"
     "'q5': {'class_type': 'CR LoRA Stack', 'inputs': {'switch_1': 'On',"
-    " 'lora_name_1': 'demo_outline.safetensors', 'model_weight_1': 0.5}},"
+    " 'lora_name_1': 'demo_outline.safetensors', 'model_weight_1': 0.5,"
+    " 'lora_name_2': 'None', 'lora_name_3': 'None'}},"
     "'q6': {'class_type': 'PrimitiveBoundingBox', 'inputs': {'width': 4, 'height': 3}},"
     "'r2': {'class_type': 'CM_ComposeVec2', 'inputs': {'x': 1, 'y': 0}},"
     "'r3': {'class_type': 'CM_ComposeVec3', 'inputs': {'x': 1, 'y': 0, 'z': -2}},"
@@ -75,27 +80,49 @@ static const char any_nodes[] =
     " 'format': 'image/webp', 'filename_prefix': 'f'}}";
 
 static const any_source any_sources[] = {
-    { NINO_PORT_IMAGE, "a1" },        { NINO_PORT_IMAGE, "a2" },
-    { NINO_PORT_IMAGE, "a3" },        { NINO_PORT_IMAGE, "a4" },
-    { NINO_PORT_MASK, "b1" },         { NINO_PORT_MASK, "b2" },
-    { NINO_PORT_MASK, "b3" },         { NINO_PORT_MASK, "b4" },
-    { NINO_PORT_LATENT, "c1" },       { NINO_PORT_LATENT, "c2" },
-    { NINO_PORT_LATENT, "c3" },       { NINO_PORT_STRING, "d1" },
-    { NINO_PORT_STRING, "d2" },       { NINO_PORT_STRING, "d3" },
-    { NINO_PORT_INT, "e1" },          { NINO_PORT_INT, "e2" },
-    { NINO_PORT_INT, "e3" },          { NINO_PORT_FLOAT, "f1" },
-    { NINO_PORT_FLOAT, "f2" },        { NINO_PORT_BOOLEAN, "g1" },
-    { NINO_PORT_MODEL, "h1" },        { NINO_PORT_CONDITIONING, "h2" },
-    { NINO_PORT_CONDITIONING, "h3" }, { NINO_PORT_AUDIO, "i1" },
-    { NINO_PORT_VIDEO, "j1" },        { NINO_PORT_SIGMAS, "k1" },
-    { NINO_PORT_SIGMAS, "k2" },       { NINO_PORT_SAMPLER, "l1" },
-    { NINO_PORT_NOISE, "m1" },        { NINO_PORT_GUIDER, "n1" },
-    { NINO_PORT_MODEL, "o1" },        { NINO_PORT_UPSCALE_MODEL, "p1" },
-    { NINO_PORT_MODEL_PATCH, "p2" },  { NINO_PORT_LATENT_OPERATION, "q1" },
-    { NINO_PORT_CONTEXT, "q2" },      { NINO_PORT_BUS, "q3" },
-    { NINO_PORT_BASIC_PIPE, "q4" },   { NINO_PORT_LORA_STACK, "q5" },
-    { NINO_PORT_BOUNDING_BOX, "q6" }, { NINO_PORT_VEC2, "r2" },
-    { NINO_PORT_VEC3, "r3" },         { NINO_PORT_VEC4, "r4" },
+    { NINO_PORT_IMAGE, "a1" },
+    { NINO_PORT_IMAGE, "a2" },
+    { NINO_PORT_IMAGE, "a3" },
+    { NINO_PORT_IMAGE, "a4" },
+    { NINO_PORT_MASK, "b1" },
+    { NINO_PORT_MASK, "b2" },
+    { NINO_PORT_MASK, "b3" },
+    { NINO_PORT_MASK, "b4" },
+    { NINO_PORT_LATENT, "c1" },
+    { NINO_PORT_LATENT, "c2" },
+    { NINO_PORT_LATENT, "c3" },
+    { NINO_PORT_LATENT, "c4" },
+    { NINO_PORT_STRING, "d1" },
+    { NINO_PORT_STRING, "d2" },
+    { NINO_PORT_STRING, "d3" },
+    { NINO_PORT_INT, "e1" },
+    { NINO_PORT_INT, "e2" },
+    { NINO_PORT_INT, "e3" },
+    { NINO_PORT_FLOAT, "f1" },
+    { NINO_PORT_FLOAT, "f2" },
+    { NINO_PORT_BOOLEAN, "g1" },
+    { NINO_PORT_MODEL, "h1" },
+    { NINO_PORT_CONDITIONING, "h2" },
+    { NINO_PORT_CONDITIONING, "h3" },
+    { NINO_PORT_AUDIO, "i1" },
+    { NINO_PORT_VIDEO, "j1" },
+    { NINO_PORT_SIGMAS, "k1" },
+    { NINO_PORT_SIGMAS, "k2" },
+    { NINO_PORT_SAMPLER, "l1" },
+    { NINO_PORT_NOISE, "m1" },
+    { NINO_PORT_GUIDER, "n1" },
+    { NINO_PORT_MODEL, "o1" },
+    { NINO_PORT_UPSCALE_MODEL, "p1" },
+    { NINO_PORT_MODEL_PATCH, "p2" },
+    { NINO_PORT_LATENT_OPERATION, "q1" },
+    { NINO_PORT_CONTEXT, "q2" },
+    { NINO_PORT_BUS, "q3" },
+    { NINO_PORT_BASIC_PIPE, "q4" },
+    { NINO_PORT_LORA_STACK, "q5" },
+    { NINO_PORT_BOUNDING_BOX, "q6" },
+    { NINO_PORT_VEC2, "r2" },
+    { NINO_PORT_VEC3, "r3" },
+    { NINO_PORT_VEC4, "r4" },
     { NINO_PORT_FILENAMES, "s1" },
 };
 
