@@ -117,19 +117,31 @@ static float histogram_x_of(const Histogram *h, const NinoPlotBox *box, double n
     return box->x + (float) (CLAMP(bin, 0, NINO_HISTOGRAM_BINS) / NINO_HISTOGRAM_BINS) * box->w;
 }
 
-static void draw_mark(NinoPlot *p, const Histogram *h, const NinoPlotBox *box, const char *name,
-                      double ns, float *free_from)
+// Lines where that share of the calls ends, each with its time above and to the right of it; where they lie close together or at the
+// right end, the texts stay in order and beside each other.
+static void draw_marks(NinoPlot *p, const Histogram *h, const NinoPlotBox *box)
 {
-    char v[40], text[64];
-    nino_format_ns(v, sizeof(v), ns);
-    g_snprintf(text, sizeof(text), "%s %s", name, v);
-    const float x = floorf(histogram_x_of(h, box, ns)), w = nino_plot_text_width(p, text);
-    const float left = MIN(x + 3, p->width - w - 2);
-    nino_plot_bar(p, x, box->y, 1, box->h, &p->fg);
-    if (left < *free_from)
-        return;
-    nino_plot_text(p, left, box->y - nino_plot_text_height(p), 0, NINO_PLOT_LEFT, &p->fg, text);
-    *free_from = left + w + 8;
+    enum { N = 3, GAP = 8 };
+    static const char *const name[N] = { "p50", "p95", "p99" };
+    const double ns[N] = { h->data.p50_ns, h->data.p95_ns, h->data.p99_ns };
+    char v[40], text[N][64];
+    float left[N], width[N], end = p->width - 2, from = 0;
+    for (int i = N - 1; i >= 0; i--) {
+        const float x = floorf(histogram_x_of(h, box, ns[i]));
+        nino_format_ns(v, sizeof(v), ns[i]);
+        g_snprintf(text[i], sizeof(text[i]), "%s %s", name[i], v);
+        width[i] = nino_plot_text_width(p, text[i]);
+        left[i] = MIN(x + 3, end - width[i]);
+        end = left[i] - GAP;
+        nino_plot_bar(p, x, box->y, 1, box->h, &p->fg);
+    }
+    for (int i = 0; i < N; i++) {
+        left[i] = MAX(left[i], from);
+        from = left[i] + width[i] + GAP;
+        if (left[i] + width[i] <= p->width)
+            nino_plot_text(p, left[i], box->y - nino_plot_text_height(p), 0, NINO_PLOT_LEFT, &p->fg,
+                           text[i]);
+    }
 }
 
 // Times along the axis, the first and the last one at its ends: there it is of the longest call, which may be far beyond
@@ -190,10 +202,7 @@ static void histogram_draw(NinoArea *area, NinoPlot *p, gpointer user)
     g_snprintf(text, sizeof(text), "%s, %s, %s", nino_run_name(h->run, h->kernel), a, b);
     nino_plot_text(p, box.x + box.w / 2, box.y + box.h + nino_plot_text_height(p) + 3, box.w,
                    NINO_PLOT_CENTRE, &p->fg, text);
-    float free_from = 0;
-    draw_mark(p, h, &box, "p50", h->data.p50_ns, &free_from);
-    draw_mark(p, h, &box, "p95", h->data.p95_ns, &free_from);
-    draw_mark(p, h, &box, "p99", h->data.p99_ns, &free_from);
+    draw_marks(p, h, &box);
 }
 
 // The i-th bin that is not empty.

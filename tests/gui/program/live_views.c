@@ -221,6 +221,33 @@ static void check_marks(NinoRun *run)
     gtk_window_destroy(GTK_WINDOW(window));
 }
 
+// Letters of the uppermost line of a view's picture.
+static int count_letters(GtkWidget *view, int width)
+{
+    g_autoptr(GString) svg = exported(view, width, 400);
+    double top = 1e9, y;
+    int n = 0;
+    for (int is_top_known = 0; is_top_known < 2; is_top_known++)
+        for (const char *at = strstr(svg->str, "<use "); at; at = strstr(at + 1, "<use ")) {
+            const char *found = strstr(at, " y=\"");
+            if (!found || found > strchr(at, '>') || sscanf(found, " y=\"%lf", &y) != 1)
+                continue;
+            top = is_top_known ? top : MIN(top, y);
+            n += is_top_known && fabs(y - top) < 1;
+        }
+    return n;
+}
+
+// The times of p50, p95 and p99 are all there, also where little room is between them.
+static void check_shares(NinoRun *run)
+{
+    GtkWidget *view, *window = show(run, "histogram", &view);
+    const int all = count_letters(view, 2400);
+    CHECK(all > 3 * (int) strlen("p50"));
+    CHECK(count_letters(view, 900) == all && count_letters(view, 330) == all);
+    gtk_window_destroy(GTK_WINDOW(window));
+}
+
 // Pixels of a colour in the timeline, but for the ruler with its legend.
 static int count_pixels(GtkWidget *view, const GdkRGBA *c)
 {
@@ -391,6 +418,7 @@ int main(int argc, char **argv)
         check_flow(run);
         check_chosen(run);
         check_marks(run);
+        check_shares(run);
         check_tables(run);
         check_share(run);
         check_rate();
