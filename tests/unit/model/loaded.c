@@ -1,7 +1,7 @@
 // What loaders make of a network's file: every property of every family and variant (channels, widths,
-// guidance, how it was trained), and what is said when one tensor is missing or has another size.
-// tests/data/recorded/loaded.txt and refused.txt record both; a person compared the first with ComfyUI's
-// supported_models.py and model_detection.py (tests/unit/recorded.h: how to renew them).
+// guidance, how it was trained), which rows of which tensors are read, what is said when one is missing
+// or has another size. tests/data/recorded/loaded.txt, weights.txt and refused.txt record it; a person
+// compared the first with ComfyUI's supported_models.py (tests/unit/recorded.h: how to renew them).
 #include "tests/random_dit.h"
 
 #include "core/model/flux/flux.h"
@@ -111,6 +111,47 @@ static void put_network(const nino_diffusion *d)
            d->is_scaled, (unsigned long long) d->weight_bytes);
     put_inside(d);
     put_sampling(d->sampling);
+}
+
+static void put_weight(const nino_weight *w)
+{
+    record("    %c %lldx%lld", "mcdtvp"[w->role], (long long) w -> n, (long long) w -> c);
+    for (int i = 0; i < w->n_ranges; i++) {
+        const nino_weight_range *r = &w->range[i];
+        record(" %s", r->info->name);
+        if (r->row0 || r->rows != r->info->dim[0])
+            record(" rows %lld + %lld", (long long) r->row0, (long long) r->rows);
+        if (r->col0 || (r->info->rank == 2 && r->cols != r->info->dim[1]))
+            record(" columns %lld + %lld", (long long) r->col0, (long long) r->cols);
+    }
+    record("\n");
+}
+
+// Everything that was read, in its order: which tensor, and which part of it.
+static void put_weights(const nino_layers_item *newest)
+{
+    const nino_layers_item *list[1024];
+    int n = 0;
+    for (; newest; newest = newest->next) {
+        CHECK(n < 1024);
+        list[n++] = newest;
+    }
+    while (n--)
+        if (list[n]->weight)
+            put_weight(list[n]->weight);
+        else
+            record("    array of %lld\n", (long long) nino_shape_count(&list[n]->array->shape));
+}
+
+static void check_weights(const char *title, net_list l)
+{
+    nino_weights *file = test_net_file(&dir, l, "net");
+    nino_diffusion *d = NULL;
+    CHECK_OK(nino_diffusion_load(file, "net", &d, &err), err);
+    record("\n%s\n", title);
+    put_weights(d->layers.items);
+    nino_diffusion_unref(&d);
+    nino_weights_unref(&file);
 }
 
 static void check(const char *title, net_list l)
@@ -244,19 +285,31 @@ static void sweep(const char *title, net_list whole)
     free(whole.t);
 }
 
-static void check_refused(void)
+// One small network of every family, to f.
+static void each_family(void (*f)(const char *title, net_list l))
 {
     const net_unet small = { 32, 2, { 1, 2 }, { 0, 1 }, 1, 24, 12, 4, 4, false };
     const net_chroma chroma = { { 64, 32, 1, 1, 16, 20, 0, false }, 24, 1 };
-    sweep("unet", net_list_unet(&small, NULL));
-    sweep("flux", WITH(net_flux, dev, net_list_flux, NULL, n.doubles = n.singles = 1));
-    sweep("flux2", net_list_flux2(&klein, NULL));
-    sweep("chroma", net_list_chroma(&chroma, NULL));
-    sweep("z_image", net_list_zimage(&z_image, NULL));
-    sweep("sd3", WITH(net_sd3, sd3_medium, net_list_sd3, NULL, n.selves = 1; n.has_norms = true));
-    sweep("qwen_image", net_list_qwen(&qwen, NULL));
-    sweep("wan", WITH(net_wan, t2v, net_list_wan, NULL, n.in = 36; n.vision = 24; n.positions = 6;
-                      n.follow = 1));
+    f("unet", net_list_unet(&small, NULL));
+    f("flux", WITH(net_flux, dev, net_list_flux, NULL, n.doubles = n.singles = 1));
+    f("flux2", net_list_flux2(&klein, NULL));
+    f("chroma", net_list_chroma(&chroma, NULL));
+    f("z_image", net_list_zimage(&z_image, NULL));
+    f("sd3", WITH(net_sd3, sd3_medium, net_list_sd3, NULL, n.selves = 1; n.has_norms = true));
+    f("qwen_image", net_list_qwen(&qwen, NULL));
+    f("wan", WITH(net_wan, t2v, net_list_wan, NULL, n.in = 36; n.vision = 24; n.positions = 6;
+                  n.follow = 1));
+}
+
+// FLUX.1 whose norms are called weights, as some files have them, but for the one it is known by.
+static net_list with_weights(net_list l)
+{
+    for (int i = 0; i < l.n; i++) {
+        char *scale = strstr(l.t[i].name, "_norm.scale");
+        if (scale && strcmp(l.t[i].name, "double_blocks.0.img_attn.norm.key_norm.scale") != 0)
+            memcpy(scale, "_norm.weight", sizeof("_norm.weight"));
+    }
+    return l;
 }
 
 int main(void)
@@ -265,7 +318,10 @@ int main(void)
     check_unets();
     check_transformers();
     recorded_check("loaded.txt");
-    check_refused();
+    each_family(check_weights);
+    check_weights("flux, other norms", with_weights(net_list_flux(&dev, NULL)));
+    recorded_check("weights.txt");
+    each_family(sweep);
     recorded_check("refused.txt");
     test_dir_remove(&dir, (const char *const[]){ "net", NULL });
     return 0;
