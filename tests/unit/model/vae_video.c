@@ -234,6 +234,69 @@ static void check_names(nino_stream *s, const nino_vae *v, const nino_vae *w)
     nino_array_unref(&z);
 }
 
+// A file of all but what starts with `without` (NULL: of all), whose decoder makes so many colours (0: its
+// own).
+static nino_status load_part(const wan_list *l, const char *without, int64_t colours, nino_vae **v)
+{
+    nino_st_entry e[256];
+    int n = 0;
+    nino_array *w = nino_array_create(NINO_F32, NINO_SHAPE(colours + !colours, 4, 3, 3, 3));
+    nino_array *b = nino_array_create(NINO_F32, NINO_SHAPE(colours + !colours));
+    CHECK(w && b);
+    for (int i = 0; i < l->n; i++) {
+        const char *name = l->e[i].name;
+        if (without && !strncmp(name, without, strlen(without)))
+            continue;
+        e[n] = l->e[i];
+        if (colours && (strstr(name, "decoder.conv_out") || strstr(name, "decoder.head.2")))
+            e[n].array = strstr(name, ".bias") ? b : w;
+        n++;
+    }
+    CHECK_OK(nino_st_save(dir.path, "e", false, e, n, NULL, 0, &err), err);
+    nino_weights *file = test_open("%s/e", dir.path);
+    const nino_status st = nino_vae_wan_load(file, "", v, &err);
+    nino_weights_unref(&file);
+    nino_array_unref(&w);
+    nino_array_unref(&b);
+    return st;
+}
+
+// An encoder or a decoder alone (what asks for them by name) has the sizes of both, and the colours must be known ones.
+static void check_halves(bool is_22, bool is_diffusers)
+{
+    static wan_list l;
+    wan_fill(&l, is_22, is_diffusers, 6);
+    const bool tells_kind = is_22 || is_diffusers; // by names of the decoder
+    for (int i = 0; i < 2 - tells_kind; i++) {
+        nino_vae *v = NULL;
+        CHECK_OK(load_part(&l, i ? "decoder." : "encoder.", 0, &v), err);
+        CHECK(v->has_encoder == (i == 1) && v->has_decoder == (i == 0));
+        CHECK(v->channels == 6 && v->factor == (is_22 ? 16 : 8) && v->time_factor == 4);
+        nino_vae_unref(&v);
+    }
+    static const struct {
+        const char *without;
+        int colours;
+        const char *words;
+    } bad[] = {
+        { "encoder", 2, "pictures of 2 channels are not known" },
+        { "encoder", 4, "pictures of 4 channels are not known" },
+        { "encoder", 13, "pictures of 13 channels are not known" },
+    };
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        nino_vae *v = NULL;
+        CHECK(load_part(&l, bad[i].without, bad[i].colours, &v) == NINO_ERR_FORMAT && !v);
+        CHECK_STR(err.msg, bad[i].words);
+    }
+    nino_vae *v = NULL; // pixels that one half folds and the other does not
+    CHECK(load_part(&l, NULL, is_22 ? 3 : 12, &v) == NINO_ERR_FORMAT && !v);
+    CHECK_STR(err.msg, "its encoder and its decoder do not fit together");
+    for (int i = 0; i < l.n; i++) {
+        nino_array *a = (nino_array *) l.e[i].array;
+        nino_array_unref(&a);
+    }
+}
+
 // ---- not causal ------------------------------------------------------------------------------
 
 // Every chunk and overlap: each frame exactly once, chunks that fit together, an end.
@@ -354,7 +417,7 @@ static void check_events(nino_backend *be, const nino_vae *v)
 int main(void)
 {
     static const char *const devices[] = { "ref", "cl", NULL };
-    static const char *const files[] = { "a", "b", "c", "d", NULL };
+    static const char *const files[] = { "a", "b", "c", "d", "e", NULL };
     dir = test_dir_create();
     nino_vae *v21 = wan_make(&dir, "a", false, false, 4),
              *v22 = wan_make(&dir, "b", true, false, 6);
@@ -365,6 +428,8 @@ int main(void)
     check_chunks();
     check_plan(v21);
     check_plan(v22);
+    for (int i = 0; i < 4; i++)
+        check_halves(i & 1, i & 2);
     for (const char *const *name = devices; *name; name++) {
         test_device d;
         const bool is_ref = !strcmp(*name, "ref");
