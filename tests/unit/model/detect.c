@@ -16,7 +16,7 @@ typedef struct item {
     nino_dtype dtype;
 } item;
 
-#define MAX_ITEMS 10
+#define MAX_ITEMS 40
 
 static const char *write_file(const char *file, const item *items, const nino_meta *meta,
                               int n_meta)
@@ -185,6 +185,178 @@ static void check_parts(void)
           WANT(.is_lora = true, .detail = "kohya"));
     check(FILE_OF(T("transformer.x.lora_A.weight", 4, 8), T("transformer.x.lora_B.weight", 8, 4)),
           WANT(.is_lora = true, .detail = "PEFT"));
+}
+
+// Where sizes and counts decide: one less, exactly so many, one more.
+static void check_limits(void)
+{
+    // a prefix is believed above five names
+    static const item six[] = {
+        T("net.head.modulation", 1, 2, 16),
+        T("net.a", 1),
+        T("net.b", 1),
+        T("net.c", 1),
+        T("net.d", 1),
+        T("net.e", 1),
+        { .name = NULL },
+    };
+    check(six, WANT(.diffusion = "wan", .detail = "text to video"));
+    check(six + 1, WANT(0));
+    item five[6];
+    memcpy(five, six, 5 * sizeof(five[0]));
+    five[5] = (item){ .name = NULL };
+    check(five, WANT(0));
+    // blocks of an OpenCLIP, and the width of the last norm
+    static const struct {
+        int blocks, width;
+        const char *family;
+    } clips[] = { { 22, 768, "clip_l" }, { 23, 768, "clip_h" }, { 30, 768, "clip_h" },
+                  { 31, 768, "clip_g" }, { 1, 1023, "clip_l" }, { 1, 1024, "clip_h" },
+                  { 1, 1025, "clip_l" }, { 1, 1279, "clip_l" }, { 1, 1280, "clip_g" },
+                  { 1, 1281, "clip_l" } };
+    for (size_t i = 0; i < sizeof(clips) / sizeof(clips[0]); i++) {
+        item items[MAX_ITEMS] = { T("transformer.resblocks.0.attn.in_proj_weight", 8, 8),
+                                  { "ln_final.weight", { clips[i].width }, NINO_F32 } };
+        char names[MAX_ITEMS][48];
+        for (int k = 1; k < clips[i].blocks; k++) {
+            snprintf(names[k], sizeof(names[k]), "transformer.resblocks.%d.ln_1.weight", k);
+            items[k + 1] = (item) T(names[k], 8);
+        }
+        check(items, WANT(.text = clips[i].family));
+    }
+}
+
+// What stands for each kind of Wan beside its input channels; the first that is there counts.
+static void check_wans(void)
+{
+    static const struct {
+        int64_t in;
+        const char *mark, *kind;
+    } wans[] = {
+        { 16, "x", "Wan text to video: 0 blocks, width 8, 16" },
+        { 35, "x", "Wan text to video" },
+        { 36, "x", "Wan image to video: 0 blocks, width 8, 36" },
+        { 37, "x", "Wan text to video" },
+        { 47, "x", "Wan text to video" },
+        { 48, "x", "Wan text and image to video" },
+        { 49, "x", "Wan text to video" },
+        { 36, "vace_patch_embedding.weight", "Wan VACE" },
+        { 36, "control_adapter.conv.weight", "Wan camera" },
+        { 36, "ref_conv.weight", "Wan reference" },
+        { 36, "face_adapter.a", "Wan animate" },
+        { 36, "casual_audio_encoder.a", "Wan speech" },
+        { 36, "audio_proj.a", "Wan audio" },
+        { 16, "img_emb.proj.0.bias", "Wan image to video" },
+    };
+    for (size_t i = 0; i < sizeof(wans) / sizeof(wans[0]); i++)
+        check(FILE_OF(T("head.modulation", 1, 2, 8),
+                      T("patch_embedding.weight", 8, wans[i].in, 1, 2), T(wans[i].mark, 1)),
+              WANT(.diffusion = "wan", .detail = wans[i].kind));
+}
+
+// By the latent's channels; by the last layer of an encoder, twice as many.
+static void check_vaes(void)
+{
+    static const struct {
+        int64_t channels;
+        const char *family;
+    } kl[] = { { 3, "kl" },
+               { 4, "sd1" },
+               { 5, "kl" },
+               { 15, "kl" },
+               { 16, "flux" },
+               { 17, "kl" },
+               { 32, "hunyuan_image_refiner" },
+               { 33, "kl" },
+               { 64, "hunyuan_image" },
+               { 65, "kl" } };
+    for (size_t i = 0; i < sizeof(kl) / sizeof(kl[0]); i++) {
+        check(FILE_OF(T("decoder.conv_in.weight", 8, kl[i].channels, 3, 3),
+                      T("decoder.up_blocks.3.resnets.0.norm1.weight", 8)),
+              WANT(.vae = kl[i].family));
+        check(FILE_OF(T("encoder.conv_in.weight", 8, 3, 3, 3),
+                      T("encoder.conv_out.weight", 2 * kl[i].channels, 8, 3, 3),
+                      T("encoder.down.2.downsample.conv.weight", 8)),
+              WANT(.vae = kl[i].family));
+    }
+    check(FILE_OF(T("decoder.conv_in.weight", 8, 4, 3, 3)), WANT(.vae = "sd_x4"));
+    check(FILE_OF(T("decoder.conv_in.weight", 8, 32, 3, 3), T("bn.running_mean", 128)),
+          WANT(.vae = "flux2"));
+    check(FILE_OF(T("decoder.mid_block.resnets.0.norm1.gamma", 8)), WANT(.vae = "wan21"));
+    check(FILE_OF(T("decoder.mid_block.resnets.0.norm1.gamma", 8),
+                  T("decoder.up_blocks.0.upsampler.resample.1.weight", 8)),
+          WANT(.vae = "wan22"));
+    static const char *const taehv[] = { "decoder.22.bias", "decoder.3.conv.0.weight",
+                                         "encoder.4.conv.0.weight" };
+    for (int i = 0; i < 3; i++)
+        check(FILE_OF(T(taehv[i], 8)), WANT(.vae = "taehv"));
+    static const int64_t tiny[] = { 4, 15, 16, 17, 31, 32, 33 };
+    for (int i = 0; i < 7; i++) {
+        const char *family = tiny[i] == 16 ? "taef1" : tiny[i] == 32 ? "taef2" : "taesd";
+        check(FILE_OF(T("1.weight", 64, tiny[i], 3, 3), T("3.conv.0.weight", 64, 64, 3, 3)),
+              WANT(.vae = family));
+        check(FILE_OF(T("taesd_encoder.0.weight", 64, 3, 3, 3),
+                      T("taesd_encoder.8.weight", 64, 64, 3, 3),
+                      T("taesd_encoder.9.weight", tiny[i], 64, 3, 3)),
+              WANT(.vae = family, .vae_prefix = "taesd_"));
+        check(FILE_OF(T("0.weight", 64, 3, 3, 3), T("1.conv.0.weight", 64, 64, 3, 3),
+                      T("9.weight", tiny[i], 64, 3, 3)),
+              WANT(.vae = family));
+    }
+    check(FILE_OF(T("0.weight", 64, 4, 3, 3), T("1.conv.0.weight", 64, 64, 3, 3)), WANT(0));
+}
+
+// Every ending of a LoRA's names, and how many layers that makes.
+static void check_loras(void)
+{
+    static const char *const endings[][2] = {
+        { ".lora_down.weight", "LoRA, kohya names, 2 layers" },
+        { ".lora_A.weight", "LoRA, PEFT names, 2 layers" },
+        { ".lora_A.default.weight", "LoRA, PEFT names, 2 layers" },
+        { "_lora.down.weight", "LoRA, diffusers names, 2 layers" },
+        { ".lora.down.weight", "LoRA, diffusers names, 2 layers" },
+        { ".lora_linear_layer.down.weight", "LoRA, diffusers names, 2 layers" },
+        { ".lora_A", "LoRA, PEFT names, 2 layers" },
+        { ".hada_w1_a", "LoRA, LoHa names, 2 layers" },
+        { ".lokr_w1", "LoRA, LoKr names, 2 layers" },
+        { ".lokr_w1_a", "LoRA, LoKr names, 2 layers" },
+        { ".oft_blocks", "LoRA, OFT names, 2 layers" },
+        { ":down", "LoRA, index names, 2 layers" },
+    };
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        char a[64], b[64];
+        snprintf(a, sizeof(a), "a%s", endings[i][0]);
+        snprintf(b, sizeof(b), "b.c%s", endings[i][0]);
+        check(FILE_OF(T(a, 4, 8), T(b, 4, 8), T("a.alpha", 1)),
+              WANT(.is_lora = true, .detail = endings[i][1]));
+    }
+}
+
+// Language models: those that are read, and others.
+static void check_llms(void)
+{
+#define LLM                                                                                        \
+    T("model.layers.0.self_attn.q_proj.weight", 8, 8),                                             \
+        T("model.layers.0.mlp.gate_proj.weight", 8, 8)
+    static const char qk[] = "model.layers.0.self_attn.q_norm.weight";
+    static const char table[] = "model.embed_tokens.weight";
+    check(FILE_OF(LLM), WANT(.text = "llm"));
+    check(FILE_OF(LLM, T(qk, 8)), WANT(.text = "qwen3"));
+    check(FILE_OF(LLM, T(qk, 8), T("model.visual.a", 8)), WANT(.text = "llm"));
+    check(FILE_OF(LLM, T(qk, 8), T("visual.a", 8)), WANT(.text = "llm"));
+    check(FILE_OF(LLM, T("model.layers.0.self_attn.k_proj.bias", 8)), WANT(.text = "qwen25_vl"));
+    check(FILE_OF(LLM, T("tekken_model", 8)), WANT(.text = "mistral3"));
+    check(FILE_OF(LLM, T(table, 1, 5119)), WANT(.text = "llm"));
+    check(FILE_OF(LLM, T(table, 1, 5120)), WANT(.text = "mistral3"));
+    check(FILE_OF(LLM, T(table, 1, 5121)), WANT(.text = "llm"));
+    check(FILE_OF(LLM, T(qk, 8), T("model.layers.0.pre_feedforward_layernorm.weight", 8)),
+          WANT(.text = "llm"));
+    check(FILE_OF(LLM, T(qk, 8), T("model.layers.0.linear_attn.in_proj_qkvz.weight", 8)),
+          WANT(.text = "llm"));
+    check(FILE_OF(T("model.layers.0.self_attn.q_proj.weight", 8, 8), T(qk, 8)),
+          WANT(.text = "llm"));
+    check(FILE_OF(T("visual.patch_embed.proj.weight", 8)), WANT(.text = "qwen25_vision"));
+    check(FILE_OF(T("visual.patch_embed.proj.weight", 8), T(table, 1, 8)), WANT(0));
 }
 
 static void check_quantisation(void)
@@ -382,6 +554,11 @@ int main(void)
     check_diffusion();
     check_checkpoints();
     check_parts();
+    check_limits();
+    check_wans();
+    check_vaes();
+    check_loras();
+    check_llms();
     check_quantisation();
     check_inspect_model();
     check_inspect_png();
