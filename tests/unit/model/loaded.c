@@ -244,6 +244,18 @@ static void check_transformers(void)
     check("wan, other heads", WITH(net_wan, t2v, net_list_wan, NULL, n.dim = 192));
 }
 
+// Relatives whose names are alike, and that compute something else.
+static void check_relatives(void)
+{
+    static const char *const marks[] = { "register", "context_processor.layers.0.weight" };
+    for (int i = 0; i < 2; i++)
+        check(marks[i], marked(net_list_sd3(&sd3_medium, NULL), marks[i]));
+    static const char layered[] = "time_text_embed.addition_t_embedding.weight";
+    check("qwen_image_layered", marked(net_list_qwen(&qwen, NULL), layered));
+    for (int64_t rows = 127; rows < 130; rows++)
+        check("mage flow", test_net_damaged(net_list_qwen(&qwen, NULL), "proj_out.weight", rows));
+}
+
 // ---- what is refused -------------------------------------------------------------------------
 // Tensor `at` is missing (axis < 0) or one longer along an axis.
 static void check_damaged(net_list whole, int at, int axis)
@@ -317,6 +329,7 @@ int main(void)
     dir = test_dir_create();
     check_unets();
     check_transformers();
+    check_relatives();
     recorded_check("loaded.txt");
     each_family(check_weights);
     check_weights("flux, other norms", with_weights(net_list_flux(&dev, NULL)));
