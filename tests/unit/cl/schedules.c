@@ -364,6 +364,17 @@ static void test_attention(nino_dtype t)
                         input(s, NINO_SHAPE(1, 9, 32), t, 2), input(s, NINO_SHAPE(1, 9, 32), t, 3),
                         2, 0));
     test_attention_bias(t);
+    // Heads of no whole vectors: what follows a head's last channel is another head's. Queries that
+    // see a part of the keys, heads that share them.
+    if (t == NINO_F16) {
+        const nino_shape q = NINO_SHAPE(2, 7, 20), q7 = NINO_SHAPE(2, 7, 28),
+                         k7 = NINO_SHAPE(2, 9, 14);
+        BOTH("attention, heads of 5", ATTENTION, t,
+             nino_attention(s, input(s, q, t, 1), input(s, q, t, 2), input(s, q, t, 3), 4, 3));
+        BOTH("attention, causal, heads of 7", ATTENTION, t,
+             nino_attention_causal(s, input(s, q7, t, 1), input(s, k7, t, 2), input(s, k7, t, 3), 4,
+                                   NULL));
+    }
 }
 
 // The device as one of that schedule, with that much local memory (0: its own).
