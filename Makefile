@@ -112,7 +112,7 @@ performance_SRC := $(sort $(wildcard tests/performance/*.c))
 example_SRC := $(sort $(wildcard tests/examples/*.c))
 kernel_SRC := $(sort $(wildcard tests/check/*.c))
 # Each of these is linked with what replays and mutates inputs, and lets memory run out.
-fuzz_DRIVER := tests/fuzz/main.c tests/fuzz/shortage.c
+fuzz_DRIVER := tests/fuzz/main.c tests/fuzz/outcome.c tests/fuzz/shortage.c
 fuzz_SRC := $(filter-out $(fuzz_DRIVER),$(sort $(wildcard tests/fuzz/*.c)))
 bench_SRC := $(sort $(wildcard bench/*.c))
 ifneq ($(CL),1)

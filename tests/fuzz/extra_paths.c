@@ -48,7 +48,7 @@ static bool tell(void *priv, const char *kind, const char *dir, bool is_default)
 {
     int *n = priv;
     CHECK(kind && dir && dir[0]);
-    (void) is_default;
+    TELL("%s %s %d\n", kind, dir, is_default);
     return ++*n < 1000;
 }
 
@@ -56,7 +56,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     nino_error err = { 0 };
     int n = 0;
-    if (nino_extra_paths_read("/base", (const char *) data, size, "e.yaml", tell, &n, &err))
+    if (nino_extra_paths_read("/base", (const char *) data, size, "e.yaml", tell, &n, &err)) {
         CHECK(err.code && err.msg[0] && !strchr(err.msg, '\n'));
+        tell_error(&err);
+    }
     return 0;
 }

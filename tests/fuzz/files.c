@@ -2,7 +2,7 @@
 // metadata. What is taken is complete and can be used; what is refused says why.
 #include "core/file/latent_file.h"
 #include "core/text/tokenizer.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/tensors.h"
 #include "tests/gguf_tokens.h"
 #include "tests/text.h"
 
@@ -82,8 +82,10 @@ static void use_tokenizer(const nino_tokenizer *t)
         int32_t *ids = NULL;
         int n = 0;
         CHECK_OK(nino_tokenizer_ids(t, texts[i], &ids, &n, &err), err);
-        for (int k = 0; k < n; k++)
+        for (int k = 0; k < n; k++) {
             CHECK(ids[k] >= 0 && ids[k] < nino_tokenizer_size(t));
+            TELL(" %d", ids[k]);
+        }
         free(ids);
     }
 }
@@ -98,17 +100,26 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     nino_weights *w = nino_weights_open_fd(fd, "fuzz", &err);
     if (!w) {
         CHECK(err.code && err.msg[0]);
+        tell_error(&err);
         return 0;
     }
-    if (nino_latent_load(w, &a, &err) == NINO_OK)
+    for (int i = 0; i < nino_weights_count(w); i++)
+        tell_tensor(nino_weights_at(w, i));
+    if (nino_latent_load(w, &a, &err) == NINO_OK) {
         CHECK((a->shape.rank == 4 || a->shape.rank == 5) && a->bytes > 0);
-    else
+        tell_bytes(a->shape.dim, (size_t) a->shape.rank * sizeof(a->shape.dim[0]));
+        tell_bytes(a->data, a->bytes);
+    } else {
         CHECK(!a && err.code && err.msg[0]);
+        tell_error(&err);
+    }
     err = (nino_error){ 0 };
-    if (nino_tokenizer_from_gguf(w, &t, &err) == NINO_OK)
+    if (nino_tokenizer_from_gguf(w, &t, &err) == NINO_OK) {
         use_tokenizer(t);
-    else
+    } else {
         CHECK(!t && err.code && err.msg[0]);
+        tell_error(&err);
+    }
     nino_array_unref(&a);
     nino_tokenizer_unref(&t);
     nino_weights_unref(&w);

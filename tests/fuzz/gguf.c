@@ -2,7 +2,7 @@
 // a kind.
 #include "core/file/gguf.h"
 #include "core/base/size.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/tensors.h"
 #include "tests/test.h"
 
 const size_t fuzz_max_len = 2048;
@@ -97,9 +97,11 @@ static void check(const uint8_t *p, size_t n, uint64_t file_bytes)
     bool more = false;
     if (nino_gguf_parse(p, n, file_bytes, "fuzz", &h, &more, &err)) {
         CHECK(err.code && err.kind && err.msg[0] && !h.arena && !h.infos && !h.n_infos);
+        tell_error(&err);
         CHECK(!more || file_bytes > n);
         return;
     }
+    tell_header(&h);
     uint64_t at = 0;
     for (int i = 0; i < h.n_infos; i++) {
         const nino_tensor_info *t = &h.infos[i];

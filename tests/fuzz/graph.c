@@ -134,6 +134,8 @@ static void note(void *priv, const nino_issue *i)
     size_t *n = priv;
     *n += i->severity == NINO_ISSUE_ERROR;
     CHECK(i->code && i->code[0] && i->message[0]);
+    TELL("%d %s %s.%s (%s): %s\n", i->severity, i->code, i->node, i->input, i->class_type,
+         i->message);
     for (const char *c = i->message; *c; c++)
         CHECK((unsigned char) *c >= 0x20 && *c != 0x7f);
 }
@@ -148,11 +150,13 @@ static void check_runnable(const nino_graph *g)
         const nino_gnode *n = &g->nodes[i];
         CHECK(i >= 0 && i < g->n_nodes && !at[i]);
         CHECK(n->def && n->def->ops && n->def->ops->run && n->params && n->is_wanted);
+        TELL("runs %s %s", n->id, n->def->key);
         at[i] = k + 1;
         for (int p = 0; n->def->inputs && n->def->inputs[p].key; p++) {
             const nino_link l = n->ports[p];
             CHECK(l.node >= 0 || n->def->inputs[p].optional);
             CHECK(l.node < 0 || at[l.node]); // sources come first
+            TELL(" %d:%d", l.node, l.slot);
             for (int s = 0; l.node >= 0 && s <= l.slot; s++)
                 CHECK(g->nodes[l.node].def->outputs[s].key);
         }
@@ -177,23 +181,32 @@ static void check_same(nino_graph *a, nino_graph *b)
     nino_buf_release(&diff);
 }
 
+// An edit that may be refused.
+static void edit(nino_graph *g, const char *assignment)
+{
+    nino_error err = { 0 };
+    if (nino_graph_set(g, assignment, &err))
+        tell_error(&err);
+}
+
 static void check_edits(nino_graph *g)
 {
     for (int i = 0; i < g->n_nodes && i < 4; i++) {
         char assignment[NINO_GRAPH_MAX_NAME + 64];
         snprintf(assignment, sizeof(assignment), "%s.width=64", g->nodes[i].id);
-        nino_graph_set(g, assignment, NULL);
+        edit(g, assignment);
         snprintf(assignment, sizeof(assignment), "%s.samples=[\"1\",0]", g->nodes[i].id);
-        nino_graph_set(g, assignment, NULL);
+        edit(g, assignment);
         snprintf(assignment, sizeof(assignment), "%s.scale_by=3", g->nodes[i].id);
-        nino_graph_set(g, assignment, NULL);
+        edit(g, assignment);
         snprintf(assignment, sizeof(assignment), "%s.last_frame_fix=true", g->nodes[i].id);
-        nino_graph_set(g, assignment, NULL);
+        edit(g, assignment);
     }
     nino_error err = { 0 };
     nino_graph *copy = nino_graph_copy(g, &err);
     CHECK_OK(copy ? NINO_OK : err.code, err);
     CHECK(copy->n_nodes == g->n_nodes);
+    TELL("%s\n", nino_graph_json(copy, NULL));
     CHECK_STR(nino_graph_json(copy, NULL), nino_graph_json(g, NULL));
     check_same(copy, g);
     size_t a = 0, b = 0;
@@ -219,6 +232,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     nino_graph *g = nino_graph_load(data, size, "fuzz", &err);
     if (!g) {
         CHECK(err.code && err.kind && err.msg[0]);
+        tell_error(&err);
         return 0;
     }
     const char *back = nino_graph_json(g, &len);
@@ -229,6 +243,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_written(back, len);
     char *ascii = nino_graph_prompt_ascii(g);
     CHECK(ascii);
+    TELL("%s\n", ascii);
     for (const char *c = ascii; *c; c++)
         CHECK((unsigned char) *c < 0x80);
     free(ascii);

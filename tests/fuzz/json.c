@@ -58,6 +58,7 @@ size_t fuzz_seed(unsigned i, uint8_t *buf, size_t cap)
 
 static void check_refused(const nino_error *err)
 {
+    tell_error(err);
     CHECK(err->code == NINO_ERR_FORMAT);
     CHECK(!strcmp(err->kind, "syntax") || !strcmp(err->kind, "limit") || !strcmp(err->kind, "dup"));
     const char *at = strstr(err->msg, " at ");
@@ -75,10 +76,18 @@ static void read_all(const nino_json *root)
         uint64_t u;
         double d;
         bool b;
-        nino_json_i64(v, &i);
-        nino_json_u64(v, &u);
-        nino_json_bool(v, &b);
+        TELL("%d %u:%u %zu-%zu %u ", v->type, v->line, v->col, v->src_begin, v->src_end, v->count);
+        if (nino_json_i64(v, &i))
+            TELL("i%lld ", (long long) i);
+        if (nino_json_u64(v, &u))
+            TELL("u%llu ", (unsigned long long) u);
+        if (nino_json_bool(v, &b))
+            TELL("b%d ", b);
         CHECK(nino_json_double(v, &d) == (v->type == NINO_JSON_NUMBER));
+        if (v->type == NINO_JSON_NUMBER)
+            TELL("d%.17g ", d);
+        tell_bytes(v->key, v->key_len);
+        tell_bytes(v->text, v->text ? v->len : 0);
         CHECK(!nino_json_str(v) || strlen(nino_json_str(v)) == v->len);
         CHECK(v->src_end > v->src_begin && v->line > 0 && v->col > 0);
         CHECK((v->key != NULL) == (v->parent && v->parent->type == NINO_JSON_OBJECT));
@@ -102,6 +111,7 @@ static void check_edit(nino_json_doc *doc, const nino_json_limits *lim, const ch
     CHECK(!out.failed);
     CHECK_OK(nino_json_parse(out.data, out.len, "edited", lim, &again, &err), err);
     CHECK(nino_json_at(nino_json_get(again->root, key), 1));
+    tell_bytes(out.data, out.len);
     nino_json_write(&a, NULL, doc->root);
     nino_json_write(&b, NULL, again->root);
     CHECK(!a.failed && !b.failed);
@@ -136,6 +146,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     CHECK(same.len == size && !memcmp(same.data, data, size));
     nino_json_write(&anew, NULL, doc->root);
     CHECK(!anew.failed);
+    tell_bytes(anew.data, anew.len);
     CHECK_OK(nino_json_parse(anew.data, anew.len, "anew", &loose, &again, &err), err);
     nino_json_write(&twice, NULL, again->root);
     CHECK(twice.len == anew.len && !memcmp(twice.data, anew.data, anew.len));

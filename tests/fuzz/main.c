@@ -1,16 +1,18 @@
 // Driver of the fuzz targets without a fuzzing engine: replays files, or mutates the target's own
 // seeds. Every run tries the same inputs, so a failure is repeated with `NAME -n NUMBER`.
 //
-//     NAME             what ever failed (tests/data/fuzz/NAME), the corpus, corpus and seeds
-//                      while memory runs out, then 20 000 mutated inputs, 1 000 000 with
+//     NAME             what ever failed (tests/data/fuzz/NAME), the corpus and what it comes to,
+//                      corpus and seeds while memory runs out, then 20 000 mutated inputs, 1 000 000 with
 //                      NINODES_TEST_LONG=1; NINODES_TEST_SHORTAGES=N: allocations that fail
 //     NAME -n NUMBER   that one of them only; -o FILE also writes it out
 //     NAME FILE...     these inputs
+//     NAME -r FILE     records what the corpus comes to (tests/fuzz/outcome.h)
 //     NAME -p FILE DIR makes the file of a corpus (tests/fuzz/corpus.h) of the inputs in DIR
 //     NAME -w DIR      writes seeds and corpus to DIR, as SEED-0 and so on, the words to DIR.dict and
 //                      the longest length to DIR.len: what an engine begins with
 #include "tests/fuzz/corpus.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/outcome.h"
 #include "tests/fuzz/shortage.h"
 #include "tests/figure.h"
 #include "tests/test.h"
@@ -20,14 +22,16 @@
 
 enum { SHORT_RUNS = 20000, LONG_RUNS = 1000000, MAX_SEEDS = 64, SECONDS_PER_INPUT = 30 };
 enum { SHORTAGES = 400, LONG_SHORTAGES = 200000 }; // of all inputs together
-enum { KEPT = 16 }; // allocations that a target may keep from one input to the next
+enum { CHANGED_FORMS = 40 }; // of each input of the corpus whose outcome is compared
+enum { KEPT = 16 };          // allocations that a target may keep from one input to the next
 
 typedef struct input {
     uint8_t *data;
     size_t len;
 } input;
 
-static input seeds[MAX_SEEDS];
+static input own_seeds[MAX_SEEDS];
+static const input *seeds = own_seeds; // what inputs are made of: these, or those of the corpus
 static unsigned seed_count, word_count;
 static long first_live = -1;   // allocations that there were after the first input
 static long n_inputs, n_short; // tried; allocations that failed in them
@@ -258,10 +262,9 @@ static void load_seeds(uint8_t *buf)
         if (!n)
             break;
         CHECK(n <= fuzz_max_len);
-        seeds[seed_count].data = malloc(n);
-        CHECK(seeds[seed_count].data);
-        memcpy(seeds[seed_count].data, buf, n);
-        seeds[seed_count].len = n;
+        own_seeds[seed_count] = (input){ malloc(n), n };
+        CHECK(own_seeds[seed_count].data);
+        memcpy(own_seeds[seed_count].data, buf, n);
     }
     CHECK(seed_count > 0);
     while (fuzz_words[word_count])
@@ -277,6 +280,86 @@ static void run_corpus(const uint8_t *at, size_t left)
         run_one(p, len);
     }
     current[0] = 0;
+}
+
+// ---- what inputs come to ----------------------------------------------------------------------
+
+// Where the seeds are pictures and clips, libraries make them, not always of the same bytes; inputs of
+// the corpus are the same everywhere.
+static input *corpus_as_seeds(const uint8_t *at, size_t left, unsigned *n)
+{
+    input *list = NULL;
+    size_t len = 0;
+    *n = 0;
+    for (const uint8_t *p; (p = corpus_next(&at, &left, &len)) != NULL; ++*n) {
+        list = realloc(list, (*n + 1) * sizeof(*list));
+        CHECK(list && len <= fuzz_max_len);
+        list[*n] = (input){ (uint8_t *) p, len };
+    }
+    return list;
+}
+
+static uint64_t told(const input *in)
+{
+    outcome_begin();
+    run_one(in->data, in->len);
+    return outcome_end();
+}
+
+// What input i of the corpus comes to; *is_told: the target says so.
+static outcome_line line_of(unsigned i, input *in, bool *is_told)
+{
+    outcome_line line = { told(&seeds[i]), 0xcbf29ce484222325u };
+    *is_told |= *outcome_said() != 0;
+    for (long k = 1; k <= CHANGED_FORMS; k++) {
+        make_input((long) i + k * (long) seed_count, in);
+        line.changed = (line.changed ^ told(in)) * 0x100000001b3u;
+    }
+    return line;
+}
+
+static void say_difference(const char *name, unsigned i, const outcome_line *now,
+                           const outcome_line *then)
+{
+    const bool is_plain = now->plain != then->plain;
+    if (is_plain) // its text once more
+        told(&seeds[i]);
+    fprintf(stderr,
+            "%s: input %u of the corpus%s comes to something else than tests/data/outcomes/%s "
+            "says\n%s",
+            name, i, is_plain ? "" : ", changed,", name, is_plain ? outcome_said() : "");
+}
+
+// Compares with `recorded`, or writes that file anew.
+static void run_told(const char *name, const uint8_t *at, size_t left, input *in,
+                     const outcome_file *recorded, const char *write_to)
+{
+    const unsigned n_seeds = seed_count;
+    unsigned n_other = 0;
+    bool is_told = false;
+    input *list = corpus_as_seeds(at, left, &seed_count);
+    outcome_file now = { calloc(seed_count + 1, sizeof(outcome_line)), seed_count };
+    CHECK(now.lines);
+    seeds = list;
+    for (unsigned i = 0; i < seed_count; i++) {
+        snprintf(current, sizeof(current), "failed at input %u of the corpus, changed\n", i);
+        now.lines[i] = line_of(i, in, &is_told);
+        if (write_to || i >= recorded->n)
+            continue;
+        if (now.lines[i].plain != recorded->lines[i].plain ||
+            now.lines[i].changed != recorded->lines[i].changed)
+            if (n_other++ < 2)
+                say_difference(name, i, &now.lines[i], &recorded->lines[i]);
+    }
+    current[0] = 0;
+    if (write_to)
+        outcome_write(write_to, &now);
+    CHECK(!n_other);
+    CHECK(write_to || (is_told ? recorded->n == seed_count : !recorded->n));
+    outcome_release(&now);
+    free(list);
+    seeds = own_seeds;
+    seed_count = n_seeds;
 }
 
 // Seeds and corpus with allocations failing (tests/fuzz/shortage.c).
@@ -300,12 +383,12 @@ static void run_short_of_memory(const uint8_t *at, size_t left, long most)
 
 int main(int argc, char **argv)
 {
-    const char *out = NULL, *corpus = NULL, *packed = NULL;
+    const char *out = NULL, *corpus = NULL, *packed = NULL, *record = NULL;
     long only = -1;
     int opt;
     input in = { malloc(fuzz_max_len), 0 };
     CHECK(in.data);
-    while ((opt = getopt(argc, argv, "n:o:p:w:")) != -1) {
+    while ((opt = getopt(argc, argv, "n:o:p:r:w:")) != -1) {
         CHECK(opt != '?');
         if (opt == 'n')
             only = atol(optarg);
@@ -313,6 +396,8 @@ int main(int argc, char **argv)
             corpus = optarg;
         else if (opt == 'p')
             packed = optarg;
+        else if (opt == 'r')
+            record = optarg;
         else
             out = optarg;
     }
@@ -335,13 +420,19 @@ int main(int argc, char **argv)
     size_t n_found = 0;
     snprintf(path, sizeof(path), "tests/data/corpus/%s", slash ? slash + 1 : argv[0]);
     uint8_t *found = corpus_read(path, &n_found);
+    outcome_file recorded;
+    snprintf(path, sizeof(path), "tests/data/outcomes/%s", slash ? slash + 1 : argv[0]);
+    outcome_read(path, &recorded);
     if (corpus)
         write_corpus(corpus, found, n_found);
     const char *long_run = getenv("NINODES_TEST_LONG");
-    if (!corpus && only < 0) {
+    if (record)
+        run_told(argv[0], found, n_found, &in, &recorded, record);
+    if (!corpus && only < 0 && !record) {
         const char *most = getenv("NINODES_TEST_SHORTAGES");
         run_kept(argv[0], in.data);
         run_corpus(found, n_found);
+        run_told(slash ? slash + 1 : argv[0], found, n_found, &in, &recorded, NULL);
         run_short_of_memory(found, n_found,
                             most && *most           ? atol(most)
                             : long_run && *long_run ? LONG_SHORTAGES
@@ -350,7 +441,7 @@ int main(int argc, char **argv)
     const long first = only >= 0 ? only : 0, end = only >= 0               ? only + 1
                                                    : long_run && *long_run ? LONG_RUNS
                                                                            : SHORT_RUNS;
-    for (long i = first; i < end && !corpus; i++) {
+    for (long i = first; i < end && !corpus && !record; i++) {
         make_input(i, &in);
         if (out) {
             FILE *f = fopen(out, "wb");
@@ -360,11 +451,12 @@ int main(int argc, char **argv)
         run_one(in.data, in.len);
     }
     current[0] = 0;
-    if (!corpus && only < 0) // tests/reliability.py adds up those of all targets
+    if (!corpus && only < 0 && !record) // tests/reliability.py adds up those of all targets
         figure_add("inputs of a parser", "none crashes, hangs or leaks", true, "%ld and %ld",
                    n_inputs, n_short);
     for (unsigned i = 0; i < seed_count; i++)
-        free(seeds[i].data);
+        free(own_seeds[i].data);
+    outcome_release(&recorded);
     free(found);
     free(in.data);
     return 0;

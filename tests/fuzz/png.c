@@ -3,6 +3,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/test.h"
 
+#include <math.h>
 #include <zlib.h>
 
 const size_t fuzz_max_len = 4096;
@@ -46,13 +47,29 @@ static void fix_checksums(uint8_t *p, size_t n)
     }
 }
 
+// Of the pixels whole numbers, as the file has them.
+static void tell_png(const nino_png *p)
+{
+    TELL("%dx%d %d %d %d %d %d\n", p->width, p->height, p->channels, p->bit_depth, p->orientation,
+         p->is_palette, p->has_colour_key);
+    for (int i = 0; i < p->texts.n; i++) {
+        TELL("%s = ", p->texts.list[i].key);
+        tell_bytes(p->texts.list[i].value, p->texts.list[i].value_len);
+    }
+    const int64_t n = p->pixels ? nino_shape_count(&p->pixels->shape) : 0;
+    for (int64_t i = 0; i < n && i < 4096; i++)
+        TELL(" %ld", lrintf(65535 * nino_array_f32(p->pixels)[i]));
+}
+
 static void check(const uint8_t *p, size_t n)
 {
     nino_png png;
     nino_error err = { 0 };
     if (nino_png_read(p, n, "fuzz", false, &png, &err)) {
         CHECK(err.code && err.kind && err.msg[0]);
+        tell_error(&err);
     } else {
+        tell_png(&png);
         CHECK(png.width > 0 && png.height > 0 && !png.pixels);
         for (int i = 0; i < png.texts.n; i++)
             CHECK(strlen(png.texts.list[i].value) <= png.texts.list[i].value_len &&
@@ -64,8 +81,10 @@ static void check(const uint8_t *p, size_t n)
     }
     if (nino_png_read(p, n, "fuzz", true, &png, &err)) {
         CHECK(err.code && err.kind && err.msg[0]);
+        tell_error(&err);
         return;
     }
+    tell_png(&png);
     CHECK(nino_shape_count(&png.pixels->shape) == (int64_t) png.width * png.height * png.channels);
     for (int64_t i = 0; i < nino_shape_count(&png.pixels->shape); i++)
         CHECK(nino_array_f32(png.pixels)[i] >= 0 && nino_array_f32(png.pixels)[i] <= 1);

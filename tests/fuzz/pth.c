@@ -2,7 +2,7 @@
 // first byte of an input says whether the rest is a pickle alone or a whole archive.
 #include "core/file/pth_pickle.h"
 #include "core/file/weights.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/tensors.h"
 #include "tests/test.h"
 
 #include <sys/mman.h>
@@ -132,6 +132,17 @@ size_t fuzz_seed(unsigned i, uint8_t *buf, size_t cap)
     return 1 + len;
 }
 
+static void tell_pickled(const nino_pickle_tensor *t)
+{
+    tell_bytes(t->name, t->name_len);
+    tell_bytes(t->key, t->key_len);
+    TELL(" %d %llu %llu", t->dtype, (unsigned long long) t->storage_count,
+         (unsigned long long) t->offset);
+    for (int i = 0; i < t->rank; i++)
+        TELL(" %lld/%lld", (long long) t->dim[i], (long long) t->stride[i]);
+    TELL("\n");
+}
+
 static void run_pickle(const uint8_t *p, size_t n)
 {
     nino_arena *arena = nino_arena_create();
@@ -141,10 +152,13 @@ static void run_pickle(const uint8_t *p, size_t n)
     CHECK(arena);
     if (nino_pickle_read((const char *) p, n, "fuzz", arena, &t, &count, &err)) {
         CHECK(err.code && err.kind && err.msg[0]);
+        tell_error(&err);
         count = 0;
     }
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         CHECK(t[i].rank <= NINO_FILE_MAX_RANK && t[i].name_len <= n && t[i].key_len <= n);
+        tell_pickled(&t[i]);
+    }
     nino_arena_destroy(&arena);
 }
 
@@ -155,12 +169,16 @@ static void run_archive(const uint8_t *p, size_t n)
     CHECK(fd >= 0 && write(fd, p, n) == (ssize_t) n);
     nino_weights *w = nino_weights_open_fd(fd, "fuzz", &err);
     CHECK(w || (err.code && err.kind && err.msg[0]));
+    if (!w)
+        tell_error(&err);
     for (int i = 0; w && i < nino_weights_count(w); i++) {
         const nino_tensor_info *t = nino_weights_at(w, i);
         CHECK(t->bytes <= n && nino_weights_find(w, t->name) == t);
         void *data = malloc(t->bytes ? t->bytes : 1);
         CHECK(data);
         CHECK_OK(nino_weights_read(w, t, data, &err), err);
+        tell_tensor(t);
+        tell_bytes(data, t->bytes);
         free(data);
     }
     nino_weights_unref(&w);

@@ -1,7 +1,7 @@
 // What the safetensors reader accepts lies inside the file, without holes and overlap; what it
 // refuses carries a kind.
 #include "core/file/safetensors.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/tensors.h"
 #include "tests/test.h"
 
 const size_t fuzz_max_len = 2048;
@@ -68,8 +68,10 @@ static void check(const uint8_t *p, size_t n, uint64_t file_bytes)
     nino_error err = { 0 };
     if (nino_st_parse(p, n, file_bytes, "fuzz", &h, &err)) {
         CHECK(err.code && err.kind && err.msg[0] && !h.arena && !h.infos && !h.n_infos);
+        tell_error(&err);
         return;
     }
+    tell_header(&h);
     uint64_t at = 8 + nino_st_header_bytes(p, n);
     for (int i = 0; i < h.n_infos; i++) {
         const nino_tensor_info *t = &h.infos[i];

@@ -98,6 +98,7 @@ size_t fuzz_seed(unsigned i, uint8_t *buf, size_t cap)
 
 static void check_refused(const nino_error *err)
 {
+    tell_error(err);
     CHECK(err->code == NINO_ERR_FORMAT || err->code == NINO_ERR_UNSUPPORTED);
     CHECK(*err->kind && *err->msg && !strchr(err->msg, '\n'));
     CHECK_STR(err->where, "fuzz");
@@ -105,8 +106,11 @@ static void check_refused(const nino_error *err)
 
 static void check_ids(int32_t *ids, int n, int size)
 {
-    for (int i = 0; i < n; i++)
+    TELL("%d:", size);
+    for (int i = 0; i < n; i++) {
         CHECK(ids[i] >= 0 && ids[i] < size);
+        TELL(" %d", ids[i]);
+    }
     free(ids);
 }
 

@@ -75,12 +75,14 @@ static void warn(void *priv, const char *text)
 {
     (void) priv;
     CHECK(*text && !strchr(text, '\n'));
+    TELL("warned: %s\n", text);
 }
 
 static void check(const nino_prompt *p, const nino_prompt_rules *r)
 {
     CHECK(p->n_chunks >= 1 && p->chunk_len >= r->max_len && p->chunk_len >= r->min_len);
     CHECK(!p->vectors && !p->n_vectors);
+    TELL("%d of %d, %d:", p->n_chunks, p->chunk_len, p->is_weighted);
     for (int c = 0; c < p->n_chunks; c++) {
         const nino_token *t = p->tokens + (size_t) c * (size_t) p->chunk_len;
         const int n = nino_prompt_attended(p, c);
@@ -90,6 +92,8 @@ static void check(const nino_prompt *p, const nino_prompt_rules *r)
             CHECK(t[i].id >= 0 && t[i].vector == -1 && t[i].attend == (i < n));
             CHECK(t[i].word || t[i].weight == 1.0f);
             CHECK(i < n || t[i].id == r->pad);
+            if (i <= n && i < p->chunk_len)
+                TELL(" %d/%d/%.4g", t[i].id, t[i].word, (double) t[i].weight);
         }
     }
 }
@@ -110,6 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         r.warn = warn;
         if (nino_prompt_build(tok, &r, text, &p, &err)) {
             CHECK(err.code == NINO_ERR_RANGE && !p.tokens);
+            tell_error(&err);
             continue;
         }
         check(&p, &r);
