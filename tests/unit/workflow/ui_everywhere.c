@@ -312,9 +312,16 @@ static void types(void)
                                          "[[1, 1, 0, 3, 0, 'VAE'], [3, 6, 0, 3, 1, 'VAE']]}"
     static const struct {
         const char *json, *want;
-    } t[] = { { TWICE("0", "vae", "other"), "['1', 0]" }, { TWICE("0", "a", "vae"), "['6', 0]" },
-              { TWICE("1", "va", "x"), "['1', 0]" },      { TWICE("2", "x", "my vae"), "['6', 0]" },
-              { TWICE("4", "v.e", "x"), "['1', 0]" },     { TWICE("4", "v.e", "va"), "-" } };
+    } t[] = {
+        { TWICE("0", "vae", "other"), "['1', 0]" }, { TWICE("0", "a", "vae"), "['6', 0]" },
+        { TWICE("1", "va", "x"), "['1', 0]" },      { TWICE("2", "x", "my vae"), "['6', 0]" },
+        { TWICE("4", "v.e", "x"), "['1', 0]" },     { TWICE("4", "v.e", "va"), "-" },
+        { TWICE("null", "va", "x"), "-" },          { TWICE("null", "vae", "va"), "['1', 0]" },
+        { TWICE("1", "x", "my vae"), "-" },         { TWICE("2", "va", "x"), "-" },
+        { TWICE("1", "vae", "x"), "['1', 0]" },     { TWICE("1", "vaexx", "x"), "['1', 0]" },
+        { TWICE("2", "x", "e"), "['6', 0]" },       { TWICE("2", "vae", "x"), "['1', 0]" },
+        { TWICE("3", "VAEDecode", "VAE"), "-" },    { TWICE("5", "v.e", "x"), "['1', 0]" }
+    };
     for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
         nino_graph *g = load(t[i].json);
         expect(g, "4", "vae", t[i].want);
