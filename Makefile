@@ -280,6 +280,8 @@ $(B)/tests/unit/base/file_swept: LDFLAGS += $(addprefix -Wl$(comma)--wrap=,renam
 $(B)/tests/unit/node/cancel: LDFLAGS += -Wl,--wrap=nino_node_cancelled
 # This one sees a file change while it is opened.
 $(B)/tests/unit/file/weights_edges: LDFLAGS += -Wl,--wrap=fstat
+# This one is told what is asked of the page cache.
+$(B)/tests/unit/file/weights_ahead: LDFLAGS += $(addprefix -Wl$(comma)--wrap=,posix_fadvise)
 # This one lets system calls of a socket fail, and puts the clock forward.
 $(B)/tests/unit/monitor/serve_edges: LDFLAGS += $(addprefix -Wl$(comma)--wrap=,socket fchmod bind listen eventfd accept4 getsockopt fstat mkdir clock_gettime)
 # This one hears what plans launch.
