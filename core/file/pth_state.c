@@ -64,10 +64,10 @@ static nino_status list_dict(nino_machine *m, const nino_pickle_value *v, const 
         t->name_len = e->key->str.len;
         if (!n)
             continue;
-        char *name = nino_arena_alloc(m->arena, n + t->name_len + 1);
+        char *name = nino_arena_alloc(m->arena, n + t->name_len);
         if (!name)
             return nino_machine_no_memory(m);
-        memcpy(name, prefix, n + 1);
+        memcpy(name, prefix, n);
         memcpy(name + n, t->name, t->name_len);
         t->name = name;
         t->name_len += n;
