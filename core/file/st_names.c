@@ -45,11 +45,11 @@ nino_status nino_st_rename(nino_st_header *h, const char *file, nino_error *err)
             p++;
         if (!p->theirs)
             continue;
-        const size_t tail = strlen(old) - strlen(p->theirs), head = strlen(p->here);
-        char *name = nino_arena_alloc(h->arena, head + tail + 1);
+        const size_t size = strlen(old) - strlen(p->theirs) + strlen(p->here) + 1;
+        char *name = nino_arena_alloc(h->arena, size);
         if (!name)
             return nino_fail(err, NINO_ERR_NOMEM, file, "out of memory");
-        snprintf(name, head + tail + 1, "%s%s", p->here, old + strlen(p->theirs));
+        snprintf(name, size, "%s%s", p->here, old + strlen(p->theirs));
         h->infos[i].name = name;
     }
     return NINO_OK;
