@@ -1,5 +1,5 @@
 // The corpus of a fuzz target: inputs that an engine found, each of which takes a branch that none
-// before it takes. One file, tests/data/corpus/NAME: the length of each in 4 bytes, little-endian, and
+// before it takes, and behind them inputs that other tests give to the same parser. One file, tests/data/corpus/NAME: the length of each in 4 bytes, little-endian, and
 // its bytes.
 #pragma once
 #include "tests/test.h"

@@ -154,8 +154,9 @@ static void check_runnable(const nino_graph *g)
         at[i] = k + 1;
         for (int p = 0; n->def->inputs && n->def->inputs[p].key; p++) {
             const nino_link l = n->ports[p];
-            CHECK(l.node >= 0 || n->def->inputs[p].optional);
-            CHECK(l.node < 0 || at[l.node]); // sources come first
+            CHECK(l.node >= 0 || n->def->inputs[p].optional || n->untaken >> p & 1 ||
+                  (n->literals && n->literals[p])); // a value stands there
+            CHECK(l.node < 0 || at[l.node]);        // sources come first
             TELL(" %d:%d", l.node, l.slot);
             for (int s = 0; l.node >= 0 && s <= l.slot; s++)
                 CHECK(g->nodes[l.node].def->outputs[s].key);

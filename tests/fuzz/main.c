@@ -13,6 +13,7 @@
 #include "tests/fuzz/corpus.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/outcome.h"
+#include "tests/fuzz/reshape.h"
 #include "tests/fuzz/shortage.h"
 #include "tests/figure.h"
 #include "tests/test.h"
@@ -22,8 +23,8 @@
 
 enum { SHORT_RUNS = 20000, LONG_RUNS = 1000000, MAX_SEEDS = 64, SECONDS_PER_INPUT = 30 };
 enum { SHORTAGES = 400, LONG_SHORTAGES = 200000 }; // of all inputs together
-enum { CHANGED_FORMS = 40 }; // of each input of the corpus whose outcome is compared
-enum { KEPT = 16 };          // allocations that a target may keep from one input to the next
+enum { CHANGED_FORMS = 20 };                       // of each input whose outcome is compared
+enum { KEPT = 16 }; // allocations that a target may keep from one input to the next
 
 typedef struct input {
     uint8_t *data;
@@ -306,6 +307,11 @@ static uint64_t told(const input *in)
     return outcome_end();
 }
 
+static bool is_json(const input *in)
+{
+    return in->len > 2 && (in->data[0] == '{' || in->data[0] == '[');
+}
+
 // What input i of the corpus comes to; *is_told: the target says so.
 static outcome_line line_of(unsigned i, input *in, bool *is_told)
 {
@@ -313,6 +319,14 @@ static outcome_line line_of(unsigned i, input *in, bool *is_told)
     *is_told |= *outcome_said() != 0;
     for (long k = 1; k <= CHANGED_FORMS; k++) {
         make_input((long) i + k * (long) seed_count, in);
+        line.changed = (line.changed ^ told(in)) * 0x100000001b3u;
+    }
+    for (long k = 1; k <= CHANGED_FORMS && is_json(&seeds[i]); k++) {
+        state = ((uint64_t) i * CHANGED_FORMS + (uint64_t) k) * 0xd1342543de82ef95u + 2;
+        in->len = seeds[i].len;
+        memcpy(in->data, seeds[i].data, in->len);
+        for (size_t n = 1 + pick(3); n; n--)
+            in->len = reshape(in->data, in->len, fuzz_max_len, pick);
         line.changed = (line.changed ^ told(in)) * 0x100000001b3u;
     }
     return line;
