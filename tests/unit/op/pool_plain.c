@@ -2,7 +2,7 @@
 // given back, what viewers are told. Each step is compared with a second pool, written as plainly as the policy
 // in core/op/pool.h reads: a list of pieces for each arena, searched from one end to the other.
 #include "core/base/error.h"
-#include "core/event/publish.h"
+#include "core/event/ring.h"
 #include "core/op/pool.h"
 #include "tests/test.h"
 
@@ -284,6 +284,66 @@ static void check_event(nino_mon_reader *r, nino_mem_op op, uint64_t bytes, nino
     CHECK(last.u.mem.owner_use == plain.stat.by_owner[owner] / 256);
 }
 
+// Buffers of the driver, as many and as large as the arenas.
+static uint64_t buffer[ARENAS];
+
+static void *create(void *priv, uint64_t bytes, nino_error *e)
+{
+    (void) priv;
+    (void) e;
+    for (int i = 0; i < ARENAS; i++)
+        if (!buffer[i]) {
+            buffer[i] = bytes;
+            return &buffer[i];
+        }
+    return NULL;
+}
+
+static void give_back(void *priv, void *handle)
+{
+    (void) priv;
+    CHECK(*(uint64_t *) handle);
+    *(uint64_t *) handle = 0;
+}
+
+static uint64_t all_buffers(void)
+{
+    uint64_t n = 0;
+    for (int i = 0; i < ARENAS; i++)
+        n += buffer[i];
+    return n;
+}
+
+// What a viewer that comes late is told: each arena, and its blocks from the lowest on.
+static void check_blocks(nino_monitor *m)
+{
+    static nino_event ev[ARENAS + LIVE];
+    const size_t n = nino_monitor_blocks(m, ev, ARENAS + LIVE);
+    size_t k = 0;
+    for (int i = 0; i < ARENAS; i++) {
+        const plain_arena *a = &plain.arena[i];
+        if (!a->bytes)
+            continue;
+        CHECK(k < n && ev[k].sub == NINO_MEM_ARENA && ev[k].u.mem.bytes == a->bytes);
+        CHECK((int) ev[k].u.mem.arena == i + 1 && !ev[k].id && ev[k].kind == NINO_EV_MEM);
+        CHECK(ev[k].u.mem.owner == NINO_OWN_ACTIVATION);
+        CHECK(ev[k++].u.mem.in_use == plain.stat.in_use);
+        for (int j = 0; j < a->n; j++) {
+            const piece *b = &a->piece[j];
+            if (b->is_free)
+                continue;
+            CHECK(k < n && ev[k].sub == NINO_MEM_BLOCK && ev[k].u.mem.bytes == b->bytes);
+            CHECK((int) ev[k].u.mem.arena == i + 1 && ev[k].id == b->at / 256);
+            CHECK(ev[k].u.mem.owner == b->owner && ev[k].u.mem.reserved == plain.stat.reserved);
+            CHECK(ev[k].u.mem.largest_free == plain.stat.largest_free);
+            CHECK(ev[k++].u.mem.owner_use == plain.stat.by_owner[b->owner] / 256);
+        }
+    }
+    CHECK(k == n);
+    if (n > 1) // into less room: as many as there is
+        CHECK(nino_monitor_blocks(m, ev, n - 1) == n - 1 && nino_monitor_blocks(m, ev, 1) == 1);
+}
+
 typedef struct live {
     nino_block b;
     int arena;
@@ -325,7 +385,10 @@ static void traffic(const nino_pool_params *params, uint32_t seed)
     static live all[LIVE];
     nino_monitor *m = nino_monitor_create();
     nino_mon_reader *r = nino_mon_reader_create(m);
-    nino_pool *pool = nino_pool_create(params);
+    nino_pool_params with = *params;
+    with.ops.create = create;
+    with.ops.destroy = give_back;
+    nino_pool *pool = nino_pool_create(&with);
     uint64_t high = 0;
     CHECK(m && r && pool);
     nino_pool_set_monitor(pool, m);
@@ -338,10 +401,11 @@ static void traffic(const nino_pool_params *params, uint32_t seed)
         const unsigned n = seed >> 8, what = n % 64;
         live *l = &all[n / 64 % LIVE];
         const uint64_t bytes = n / 64 / LIVE % (what % 8 ? 70000 : 900000);
+        const uint64_t gather = n % 3 ? bytes + 1 : (bytes / 256 + 1) * 256;
         if (what == 0)
             CHECK(nino_pool_trim(pool) == plain_trim(false));
         else if (what == 1)
-            CHECK(plain_gather(bytes + 1) == !nino_pool_gather(pool, bytes + 1, &err));
+            CHECK(plain_gather(gather) == !nino_pool_gather(pool, gather, &err));
         else if (what == 2 && params->budget)
             nino_pool_set_budget(pool, plain.p.budget = params->budget / 2 * (1 + n % 3));
         else if (what == 3 && i > STEPS / 2) {
@@ -356,11 +420,16 @@ static void traffic(const nino_pool_params *params, uint32_t seed)
         else
             take(pool, r, l, bytes, (nino_mem_owner) (n / 7 % NINO_OWN_COUNT));
         high = plain.stat.in_use > high ? plain.stat.in_use : high;
-        CHECK(nino_pool_would_fit(pool, bytes) == plain_would_fit(bytes));
+        for (int k = 1; k <= 64; k *= 4)
+            CHECK(nino_pool_would_fit(pool, bytes * k) == plain_would_fit(bytes * k));
         CHECK(nino_pool_largest_gather(pool) == plain_largest_gather());
         compare(pool);
+        CHECK(all_buffers() == plain.stat.reserved);
+        if (i % 16 == 0)
+            check_blocks(m);
     }
     nino_pool_destroy(&pool);
+    CHECK(!pool && !all_buffers());
     nino_mon_reader_destroy(&r);
     nino_monitor_destroy(&m);
 }
@@ -394,6 +463,21 @@ static void check_words(const nino_pool_params *params, uint64_t bytes, nino_mem
     nino_pool_destroy(&p);
 }
 
+// Of 4000 MiB each, so that a count which is off by a millionth of itself shows.
+static void check_in_use(void)
+{
+    nino_block b;
+    nino_pool_params params = { .budget = 5000 * MIB, .is_exact = true };
+    nino_pool *p = nino_pool_create(&params);
+    CHECK_OK(nino_pool_alloc(p, 4000 * MIB, NINO_OWN_WEIGHTS, &b, &err), err);
+    CHECK(nino_pool_alloc(p, 4000 * MIB, NINO_OWN_WORKSPACE, &b, &err) == NINO_ERR_NOMEM);
+    CHECK_STR(err.msg, "needs 4000.0 MiB for workspace, free 1000.0 MiB of a budget of 5000.0 MiB");
+    nino_pool_set_budget(p, 3000 * MIB);
+    CHECK(nino_pool_alloc(p, 1, NINO_OWN_WORKSPACE, &b, &err) == NINO_ERR_NOMEM);
+    CHECK_STR(err.msg, "needs 0.0 MiB for workspace, free 0.0 MiB of a budget of 3000.0 MiB");
+    nino_pool_destroy(&p);
+}
+
 static void check_refusals(void)
 {
     static nino_status none = NINO_ERR_NOMEM, gone = NINO_ERR_DEVICE;
@@ -409,6 +493,7 @@ static void check_refusals(void)
     driver.priv = &none;
     check_words(&driver, 2 * MIB, NINO_OWN_WORKSPACE, NINO_ERR_NOMEM, NULL,
                 "the device refused 2.0 MiB for workspace, in use 0.0 MiB: says no");
+    check_in_use();
     driver.priv = &gone; // less memory would not help
     check_words(&driver, 2 * MIB, NINO_OWN_WEIGHTS, NINO_ERR_DEVICE, NULL, "says no");
 }
@@ -424,6 +509,7 @@ int main(void)
         { .budget = 1200 * KIB, .is_exact = true },
         { .budget = 1200 * KIB, .is_always_exact = true, .is_exact = true, .max_arena = 200 * KIB },
         { .budget = 0, .min_arena = 1 },
+        { .budget = 1200 * KIB, .min_arena = 400 * KIB, .max_arena = 300 * KIB },
     };
     for (size_t i = 0; i < sizeof(params) / sizeof(params[0]); i++)
         traffic(&params[i], 77 + (uint32_t) i);
