@@ -17,7 +17,8 @@ typedef struct made_node {
     uint64_t weights, whole, band;
     int passes, rows, images, chunk, tile;
     double seconds, tile_seconds, band_seconds, row_gain, image_gain, chunk_gain, narrow_gain;
-    bool can_be_exact, is_fixed;
+    int ladder;                            // pictures or frames more than one that gain something
+    bool can_be_exact, is_fixed, has_gaps; // has_gaps: of its room a third is of no use to it
 } made_node;
 
 typedef struct made {
@@ -45,7 +46,7 @@ static made make(uint32_t seed)
         n->rows = draw(&m, 3) ? 0 : 2 + (int) draw(&m, 5);
         n->images = draw(&m, 3) ? 0 : 2 + (int) draw(&m, 20);
         n->chunk = draw(&m, 3) ? 0 : 2 + (int) draw(&m, 20);
-        n->tile = draw(&m, 2) ? 1024 : 0;
+        n->tile = draw(&m, 3) ? 1024 : 0;
         n->seconds = 0.5 + draw(&m, 100) / 25.0;
         n->tile_seconds = draw(&m, 60) / 50.0;
         n->band_seconds = draw(&m, 200) / 50.0;
@@ -55,6 +56,8 @@ static made make(uint32_t seed)
         n->narrow_gain = (double) draw(&m, 30) / 100;
         n->can_be_exact = draw(&m, 2);
         n->is_fixed = draw(&m, 8) == 0;
+        n->ladder = draw(&m, 2) ? 3 : 30;
+        n->has_gaps = draw(&m, 2);
     }
     return m;
 }
@@ -72,6 +75,7 @@ static bool do_node(const made_node *n, uint64_t budget, const nino_choice *c, n
     double s = n->seconds * (c->is_narrow ? 1 - n->narrow_gain : 1);
     maps += maps / 8 * (uint64_t) (images + chunk - 2);
     to->is_fixed = n->is_fixed;
+    budget -= n->has_gaps ? budget / 3 : 0;
     to->taken = (nino_taken){ .rows = n->rows ? rows_now : 0,
                               .rows_most = n->rows,
                               .images = n->images ? images : 0,
@@ -80,22 +84,22 @@ static bool do_node(const made_node *n, uint64_t budget, const nino_choice *c, n
                               .chunk_most = n->chunk,
                               .is_narrow = c->is_narrow };
     s *= 1 + n->row_gain * (all - rows_now);
-    s *= 1 - n->image_gain * (images > 4 ? 4 : images - 1) -
-         n->chunk_gain * (chunk > 3 ? 3 : chunk - 1);
+    s /= 1 + n->image_gain * (images > n->ladder ? n->ladder : images - 1) +
+         n->chunk_gain * (chunk > n->ladder ? n->ladder : chunk - 1);
     if (budget && maps > budget && n->tile) {
         int tile = c->tile && c->tile < n->tile ? c->tile : n->tile;
         const bool is_exact = c->is_exact && n->can_be_exact;
         while (tile > 32 && maps / 1024 * (uint64_t) tile / (is_exact ? 1 : 2) > budget)
             tile = tile * 3 / 4;
         maps = maps / 1024 * (uint64_t) tile / (is_exact ? 1 : 2);
-        s += is_exact ? n->band_seconds : n->tile_seconds + 3.0 * abs(tile - 400) / 1024;
+        s += (is_exact ? n->band_seconds : n->tile_seconds + 3.0 * abs(tile - 400) / 1024) *
+             (c->spends ? 0.7 : 1);
         to->taken.tile = tile;
         to->taken.tile_most = n->tile;
         to->taken.is_exact = is_exact;
         to->taken.is_tiled = !is_exact;
         to->taken.can_be_exact = !is_exact && n->can_be_exact;
         to->taken.can_spend = !c->spends;
-        s *= c->spends ? 0.9 : 1;
     }
     if (budget && maps > budget)
         return false;
