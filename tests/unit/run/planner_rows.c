@@ -8,7 +8,7 @@
 #include "tests/unit/recorded_rows.h"
 
 #define MIB ((uint64_t) 1 << 20)
-enum { NODES = 4, GRAPHS = 24 };
+enum { NODES = 4, GRAPHS = 24, ROOM = 20, WHY_ROOM = 60 };
 
 static recorded rows;
 
@@ -230,7 +230,7 @@ static void check_words(void)
     nino_planned p = {
         .choice = choice, .free_load = load, .best = { .node = node }, .n_nodes = 1
     };
-    char text[400], small[24];
+    char text[400], small[400];
     static const nino_taken all[] = {
         { .tile = 64, .tile_most = 128, .is_tiled = true },
         { .tile = 24, .is_exact = true },
@@ -258,8 +258,9 @@ static void check_words(void)
             choice[0].rows = k;
             const bool is_some = nino_planner_what(&p, 0, text, sizeof(text));
             CHECK(is_some == (*text != 0));
-            CHECK(nino_planner_what(&p, 0, small, sizeof(small)) == is_some &&
-                  !strncmp(small, text, sizeof(small) - 1));
+            memset(small, 'z', sizeof(small)); // into less room: as much of it
+            CHECK(nino_planner_what(&p, 0, small, ROOM) == is_some && small[ROOM] == 'z');
+            CHECK(!strncmp(small, text, ROOM - 1) && strlen(small) < ROOM);
             recorded_row(&rows, "words %d %d: %s | %s | %d", (int) i, k, text,
                          nino_planner_loss(&p), nino_planner_loss_of(1, &p.best));
         }
@@ -283,6 +284,9 @@ static void check_words(void)
         p.plain_cost = seconds[i][1];
         p.free_cost = seconds[i][2];
         nino_planner_why(&p, text, sizeof(text));
+        memset(small, 'z', sizeof(small));
+        nino_planner_why(&p, small, WHY_ROOM);
+        CHECK(small[WHY_ROOM] == 'z' && !strncmp(small, text, WHY_ROOM - 1));
         recorded_row(&rows, "why: %s", text);
     }
 }
