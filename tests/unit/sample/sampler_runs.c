@@ -281,7 +281,7 @@ static void check_options(void)
     CHECK(distance(a, nino_sampler_default(NINO_SAMPLER_EULER)) > 1e-3);
 }
 
-static void check_refused(nino_sampler s, const float *sigmas, int n)
+static void check_refused(nino_sampler s, const float *sigmas, int n, const char *what)
 {
     nino_sampling *ms = nino_sampling_discrete(NINO_PRED_EPS, false);
     float x[count];
@@ -289,44 +289,72 @@ static void check_refused(nino_sampler s, const float *sigmas, int n)
     start(ms, 1, x);
     CHECK(run(&s, ms, &p, x, sigmas, n) == NINO_ERR_RANGE);
     CHECK_STR(err.where, nino_sampler_get(s.id)->name);
-    CHECK(err.msg[0]);
+    CHECK_STR(err.msg, what);
     nino_sampling_unref(&ms);
 }
 
-static void check_bad(void)
+// Nothing to sample, and nobody to do it.
+static void check_nobody(void)
 {
-    static const float s[] = { 12, 6, 3, 0 }, from_zero[] = { 0, 0, 0 }, rising[] = { 1, 2, 3 };
-    static const float equal[] = { 3, 3, 3, 3, 3 };
-    nino_sampler a = nino_sampler_default(NINO_SAMPLER_DPM_ADAPTIVE);
-    a.order = 4;
-    check_refused(a, s, 4);
-    a.order = 3;
-    check_refused(a, from_zero, 3);
-    a.eta = 1;
-    check_refused(a, rising, 3);
-    a.eta = a.rtol = a.atol = 0;
-    check_refused(a, s, 4);
-    check_refused(nino_sampler_default(NINO_SAMPLER_DPM_FAST), from_zero, 3);
-    check_refused(nino_sampler_default(NINO_SAMPLER_SA_SOLVER), equal, 5);
-    a = nino_sampler_default(NINO_SAMPLER_IPNDM);
-    a.order = 5;
-    check_refused(a, s, 4);
-    a = nino_sampler_default(NINO_SAMPLER_DPMPP_SDE);
-    a.r = 0;
-    check_refused(a, s, 4);
-    a = nino_sampler_default(NINO_SAMPLER_SA_SOLVER);
-    a.predictor_order = 7;
-    check_refused(a, s, 4);
-    // nothing to sample, and nobody to do it
+    static const float s[] = { 12, 6, 3, 0 };
     const nino_sampler_run none = { .denoise = denoise, .sigmas = s, .n_sigmas = 4 };
-    a = nino_sampler_default(NINO_SAMPLER_EULER);
+    nino_sampler a = nino_sampler_default(NINO_SAMPLER_EULER);
     CHECK(nino_sampler_run_all(&a, &none, &err) == NINO_ERR_ARG);
+    CHECK_STR(err.where, "sampler");
+    CHECK_STR(err.msg, "nothing to sample");
     float x[1] = { 0 };
     const nino_sampler_run some = {
         .denoise = denoise, .x = x, .count = 1, .sigmas = s, .n_sigmas = 4
     };
     a.id = (nino_sampler_id) (NINO_SAMPLER_EULER_PP + 1);
     CHECK(nino_sampler_run_all(&a, &some, &err) == NINO_ERR_ARG);
+}
+
+static void check_bad(void)
+{
+    static const float s[] = { 12, 6, 3, 0 }, from_zero[] = { 0, 0, 0 }, rising[] = { 1, 2, 3 };
+    static const float equal[] = { 3, 3, 3, 3, 3 };
+    const char *const no_range = "the first and the last sigma must be above 0";
+    nino_sampler a = nino_sampler_default(NINO_SAMPLER_DPM_ADAPTIVE);
+    a.order = 4;
+    check_refused(a, s, 4, "order must be 2 or 3");
+    a.order = 1;
+    check_refused(a, s, 4, "order must be 2 or 3");
+    a.order = 3;
+    check_refused(a, from_zero, 3, no_range);
+    a.eta = 1;
+    check_refused(a, rising, 3, "eta must be 0 where sigmas rise");
+    a.eta = a.rtol = a.atol = 0;
+    check_refused(a, s, 4, "the step's error is not a finite number");
+    a.h_init = 0;
+    check_refused(a, s, 4, "the step size fell to nothing: rtol and atol are too small");
+    check_refused(nino_sampler_default(NINO_SAMPLER_DPM_FAST), from_zero, 3, no_range);
+    check_refused(nino_sampler_default(NINO_SAMPLER_SA_SOLVER), equal, 5, "two sigmas are equal");
+    static const nino_sampler_id past[] = { NINO_SAMPLER_IPNDM, NINO_SAMPLER_IPNDM_V,
+                                            NINO_SAMPLER_DEIS };
+    for (int i = 0; i < 3; i++)
+        for (int order = 0; order <= 5; order += 5) {
+            a = nino_sampler_default(past[i]);
+            a.order = order;
+            check_refused(a, s, 4, "order must be 1 .. 4");
+        }
+    a = nino_sampler_default(NINO_SAMPLER_LMS);
+    a.order = 0;
+    check_refused(a, s, 4, "order must be 1 .. 126 where there are as many steps");
+    static const nino_sampler_id inner[] = { NINO_SAMPLER_DPMPP_SDE, NINO_SAMPLER_SEEDS_2,
+                                             NINO_SAMPLER_SEEDS_3 };
+    for (int i = 0; i < 3; i++) {
+        a = nino_sampler_default(inner[i]);
+        a.r = 0;
+        check_refused(a, s, 4, "r must be above 0");
+    }
+    for (int i = 0; i < 4; i++) {
+        a = nino_sampler_default(NINO_SAMPLER_SA_SOLVER);
+        a.predictor_order = i == 0 ? 7 : i == 1 ? 0 : 3;
+        a.corrector_order = i == 2 ? 7 : i == 3 ? -1 : 4;
+        check_refused(a, s, 4, "predictor_order must be 1 .. 6, corrector_order 0 .. 6");
+    }
+    check_nobody();
 }
 
 static void check_names(void)
@@ -336,6 +364,7 @@ static void check_names(void)
         CHECK(nino_sampler_find(nino_sampler_names[i], &id) && (int) id == i);
     CHECK(!nino_sampler_names[NINO_SAMPLER_COUNT]);
     CHECK(!nino_sampler_find("euler_a", &id) && !nino_sampler_find("", &id));
+    CHECK(!nino_sampler_find("euler_pp", &id)); // made by a node only
     CHECK(nino_sampler_get(NINO_SAMPLER_UNI_PC)->discards_penultimate);
     CHECK(!nino_sampler_get(NINO_SAMPLER_EULER)->discards_penultimate);
     CHECK(nino_sampler_get(NINO_SAMPLER_DDIM)->has_own_mask_noise);
