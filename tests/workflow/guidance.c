@@ -144,6 +144,56 @@ static void test_self_attention(void)
 
 // ---- which sides -----------------------------------------------------------------------------
 
+static int64_t map_cells; // of a network whose map is not of half the latent's sides
+
+static nino_tensor *forward_of_map(nino_stream *st, const nino_diffusion *d, nino_forward *f)
+{
+    nino_attention_map *m = f->pass ? f->pass->map : NULL;
+    nino_tensor *out = fake_forward(st, d, f);
+    if (!m)
+        return out;
+    m->n = map_cells;
+    free(m->weight);
+    m->weight = calloc((size_t) (m->rows * m->n), sizeof(*m->weight));
+    CHECK(m->weight);
+    for (int64_t i = 0; i < m->rows * m->n; i++)
+        m->weight[i] = i % m->n % 3 ? 0.5f : 1.5f;
+    return out;
+}
+
+// A map that only tells how many cells it has: its rows are the number near to what the latent's
+// sides say that goes into it; one row where there is none near.
+static void test_map_rows(void)
+{
+    static const int cases[][2] = { { 120, 12 }, { 30, 6 }, { 480, 24 }, { 113, 1 }, { 13, 1 },
+                                    { 64, 8 },   { 16, 4 }, { 99, 11 },  { 1, 1 },   { 50, 10 },
+                                    { 35, 7 },   { 95, 1 }, { 26, 1 } };
+    static double degraded[N];
+    static float noisy[N];
+    nino_cond *p = cond_of(1, 4, 1), *n = cond_of(1, 4, -1);
+    setup s = setup_of(p, n, 1);
+    net.d.forward = forward_of_map;
+    patch(&s, (nino_patch){ .kind = NINO_PATCH_SELF_ATTENTION, .v = { 0.5, 1.2 } });
+    for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
+        const int rows = cases[k][1], columns = cases[k][0] / rows;
+        map_cells = cases[k][0];
+        evaluate(&s, x);
+        sides(&s, p, n, 0, (nino_skip){ 0 });
+        for (int i = 0; i < N; i++) {
+            const int cell = i % CELLS, y = cell / W, c = cell % W;
+            const int at = y * rows / H * columns + c * columns / W;
+            degraded[i] = at % 3 ? neg[i] : blurred(neg + i - cell, y, c, 1.2);
+            noisy[i] = (float) (degraded[i] + (double) x[i] - neg[i]);
+        }
+        oracle(&spots[1], 1, noisy, 1, s.sigma, worse);
+        for (int i = 0; i < N; i++)
+            want[i] += 0.5 * (degraded[i] - worse[i]);
+        compare(want, N, 2e-4);
+    }
+    net.d.forward = fake_forward;
+    end_setup(&s, p, n);
+}
+
 static void test_override(void)
 {
     nino_cond *p = cond_of(1, 4, 1), *n = cond_of(1, 4, -1);
@@ -344,6 +394,7 @@ int main(void)
     test_perturbed();
     test_blocks();
     test_self_attention();
+    test_map_rows();
     test_override();
     test_perp_neg(false);
     test_perp_neg(true);
