@@ -1,17 +1,16 @@
-// What nodes give is what they gave: two cases of every class with inputs and values drawn by chance, and of each result its size, its
-// mean, its mean without signs and a sum with drawn weights, or its text, or the line of the error, as tests/data/recorded_nodes.txt has
-// them. The table records what the nodes do; whether that is right, other tests say. A change of it is looked at line by line:
-// NINODES_TEST_RECORD=FILE writes it anew. NINODES_TEST_CLASS: one class alone.
-#include "core/base/file.h"
+// What nodes give is what they gave: two cases of every class with inputs and values drawn by chance, and of each result its size and
+// three sums, or its text, or the line of the error, as tests/data/recorded/nodes.txt has them (tests/unit/recorded.h). Cases that take
+// long have no row. NINODES_TEST_CLASS: one class alone.
 #include "core/base/hash.h"
 #include "tests/unit/any_look.h"
+#include "tests/unit/recorded.h"
 
 #include <math.h>
 #include <time.h>
 
 enum { MAX_MS = 60000, CASES = 2, LINE = 1600 };
 
-static const char TABLE[] = "tests/data/recorded_nodes.txt";
+static char *table; // NULL: it is written
 static nino_ctx *ctx;
 static char json[ANY_JSON];
 
@@ -46,21 +45,21 @@ static void add_text(char *line, const char *text)
         }
 }
 
+// What the table says of it is all sums of numbers above 0: those are the same to the last digits with any compiler.
 static void add_raster(char *line, const nino_raster *p)
 {
     const size_t n = (size_t) p->n * (size_t) p->height * (size_t) p->width * (size_t) p->channels;
     const float *x = p->data;
-    double sum = 0, sum_abs = 0, weighted = 0;
+    double sum[3] = { 0 }; // of all without signs, of those above and below 0 with weights
     uint64_t state = 1;
     for (size_t i = 0; i < n; i++) {
         state = state * 6364136223846793005u + 1442695040888963407u;
-        sum += (double) x[i];
-        sum_abs += fabs((double) x[i]);
-        weighted += (double) x[i] * ((double) (state >> 33) / 1073741824.0 - 1);
+        sum[0] += fabs((double) x[i]);
+        sum[x[i] < 0 ? 2 : 1] += fabs((double) x[i]) * (double) (state >> 33) / 1073741824.0;
     }
-    const double d = n ? (double) n : 1;
-    add(line, " %dx%dx%dx%d %.7g %.7g %.7g", p->n, p->height, p->width, p->channels, sum / d,
-        sum_abs / d, weighted / sqrt(d));
+    add(line, " %dx%dx%dx%d", p->n, p->height, p->width, p->channels);
+    for (int i = 0; i < 3; i++)
+        add(line, " ~%.7g", n && !(sum[i] / (double) n < 1e-6) ? sum[i] / (double) n : 0);
 }
 
 // How the run of what stands in json ended. False: nothing that another run would say again.
@@ -89,25 +88,8 @@ static bool outcome(char *line)
     return r.st != NINO_ERR_CANCELLED;
 }
 
-// Word by word; numbers to within what another compiler makes of them.
-static bool is_same(const char *a, const char *b)
-{
-    while (*a && *b) {
-        char *end_a, *end_b;
-        const double x = strtod(a, &end_a), y = strtod(b, &end_b);
-        if (end_a > a && end_b > b && strcspn(a, " ") == (size_t) (end_a - a)) {
-            if (!(fabs(x - y) <= 3e-5 * fmax(1, fabs(x))) && x != y && !(isnan(x) && isnan(y)))
-                return false;
-            a = end_a, b = end_b;
-        } else if (*a++ != *b++) {
-            return false;
-        }
-    }
-    return *a == *b;
-}
-
-// The row of that case without its end; NULL: the table has none.
-static char *row_of(const char *table, const char *head)
+// The row that begins so; NULL: the table has none.
+static char *row_of(const char *head)
 {
     const size_t n = strlen(head);
     for (const char *p = table; *p; p += strcspn(p, "\n"), p += *p == '\n')
@@ -117,7 +99,7 @@ static char *row_of(const char *table, const char *head)
 }
 
 // 1: checked (or written), 0: no case, -1: another result than the table has.
-static int check_case(const nino_node_def *d, int k, const char *table, FILE *record)
+static int check_case(const nino_node_def *d, int k)
 {
     any_case c;
     char more[900], line[LINE] = "";
@@ -126,16 +108,15 @@ static int check_case(const nino_node_def *d, int k, const char *table, FILE *re
         return 0;
     any_json(&c, more, json, sizeof(json));
     add(line, "%s\t%d\t", d->key, k);
-    char *want = record ? NULL : row_of(table, line);
-    if (!want && !record)
+    char *want = table ? row_of(line) : NULL;
+    if (!want && table)
         return 0;
     const time_t begin = time(NULL);
-    const bool is_one =
-        outcome(line) && (!record || time(NULL) - begin < 2); // what takes long has no row
+    const bool is_one = outcome(line);
     int ok = 1;
-    if (record && is_one) {
-        fprintf(record, "%s\n", line);
-    } else if (!record && !(is_one && is_same(want, line))) {
+    if (!table && is_one && time(NULL) - begin < 2) { // what takes long has no row
+        record_row("%s", line);
+    } else if (table && !(is_one && recorded_is_same(line, want))) {
         fprintf(stderr, "%s\n  recorded: %s\n  now:      %s\n", strstr(json, "'x': {"), want, line);
         ok = -1;
     }
@@ -145,19 +126,18 @@ static int check_case(const nino_node_def *d, int k, const char *table, FILE *re
 
 int main(void)
 {
-    const char *only = getenv("NINODES_TEST_CLASS"), *to = getenv("NINODES_TEST_RECORD");
-    FILE *record = to ? fopen(to, "w") : NULL;
+    const char *only = getenv("NINODES_TEST_CLASS");
     nino_error err = { 0 };
-    size_t len = 0;
-    char *table = NULL;
+    size_t len;
     int n = 0, wrong = 0;
-    CHECK(!to || record);
-    if (!record)
-        CHECK_OK(nino_file_read(TABLE, 1 << 24, false, &table, &len, &err), err);
+    if (!getenv("NINODES_TEST_RENEW"))
+        CHECK_OK(
+            nino_file_read("tests/data/recorded/nodes.txt", 1 << 24, false, &table, &len, &err),
+            err);
     ctx = any_open();
     for (int i = 0; nino_node_defs[i]; i++) {
         for (int k = 0; k < CASES && (!only || !strcmp(only, nino_node_defs[i]->key)); k++) {
-            const int got = check_case(nino_node_defs[i], k, table, record);
+            const int got = check_case(nino_node_defs[i], k);
             n += got != 0;
             wrong += got < 0;
         }
@@ -166,9 +146,9 @@ int main(void)
     printf("  %d cases, %d with another result\n", n, wrong);
     CHECK(only || n > 900);
     CHECK(!wrong);
+    if (!table)
+        recorded_check("nodes.txt");
     free(table);
-    if (record)
-        CHECK(!fclose(record));
     nino_ctx_destroy(&ctx);
     flow_clean();
     return 0;
