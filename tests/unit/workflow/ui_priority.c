@@ -48,25 +48,22 @@ static const offer_case cases[] = {
 // Node 3 as the case says gives the VAE of node 1, node 7 with its own number that of node 6.
 static void one_rival(const offer_case *c, int priority, const char *want)
 {
-    char json[4096];
-    snprintf(json, sizeof(json),
-             "{'nodes': [" VAE ", " SECOND ", "
-             "{'id': 3, 'type': '%s', 'pos': [10, 10], 'inputs': [" IN(
-                 "vae", "VAE",
-                 "1") "%s], "
-                      "'outputs': [], %s}, "
-                      "{'id': 7, 'type': 'Anything Everywhere', 'pos': [10, 10], 'inputs': [" IN(
-                          "anything",
-                          "VAE", "3") "], 'outputs': [], 'properties': {'ue_properties': "
-                                      "{'priority': %d}}}, "
-                                      "{'id': 4, 'type': 'VAEDecode', 'pos': [20, 10], 'inputs': "
-                                      "[" IN("vae", "VAE", "null") "], 'outputs': []}, " NODE(
-                                          "8", "CLIPLoader", "", OUT("CLIP", "[4]"),
-                                          "") "], 'links': [[1, 1, 0, 3, 0, 'VAE'], [3, 6, 0, 7, "
-                                              "0, 'VAE'], [4, %s, 0, 3, 1, '*']], "
-                                              "'groups': [{'title': 'box', 'bounding': [0, 0, 100, "
-                                              "100]}]}",
-             c->kind ? c->kind : "Anything Everywhere", c->inputs, c->more, priority,
+    static const char text[] =
+        "{'nodes': [" VAE ", " SECOND ", %s, "
+        "{'id': 7, 'type': 'Anything Everywhere', 'pos': [10, 10], 'inputs': [%s], 'outputs': [], "
+        "'properties': {'ue_properties': {'priority': %d}}}, "
+        "{'id': 4, 'type': 'VAEDecode', 'pos': [20, 10], 'inputs': [%s], 'outputs': []}, "
+        "{'id': 8, 'type': 'CLIPLoader', 'outputs': [{'name': 'CLIP', 'type': 'CLIP', 'links': [4]}"
+        "]}], 'links': [[1, 1, 0, 3, 0, 'VAE'], [3, 6, 0, 7, 0, 'VAE'], [4, %s, 0, 3, 1, '*']], "
+        "'groups': [{'title': 'box', 'bounding': [0, 0, 100, 100]}]}";
+    static const char broadcaster[] =
+        "{'id': 3, 'type': '%s', 'pos': [10, 10], 'inputs': [%s%s], 'outputs': [], %s}";
+    static const char given[] = IN("vae", "VAE", "1"), other[] = IN("anything", "VAE", "3"),
+                      open[] = IN("vae", "VAE", "null");
+    char json[4096], node[1024];
+    snprintf(node, sizeof(node), broadcaster, c->kind ? c->kind : "Anything Everywhere", given,
+             c->inputs, c->more);
+    snprintf(json, sizeof(json), text, node, other, priority, open,
              strstr(c->inputs, "CLIP") ? "8" : "1");
     nino_graph *g = load(json);
     const int i = nino_graph_find(g, "4");
