@@ -154,8 +154,8 @@ static void check_folder(void)
         static char pkl[NINO_PTH_MAX_NAME + 32], data[NINO_PTH_MAX_NAME + 32];
         memset(pkl, 'd', n);
         memset(data, 'd', n);
-        strcpy(pkl + n, "/data.pkl");
-        strcpy(data + n, "/data/0");
+        memcpy(pkl + n, "/data.pkl", sizeof("/data.pkl"));
+        memcpy(data + n, "/data/0", sizeof("/data/0"));
         static const char pickle[] = "\x80\x02}" KEY("w") TENSOR "s.";
         const part parts[] = { { .name = pkl, .data = pickle, .len = sizeof(pickle) - 1 },
                                { .name = data, .data = stored, .len = sizeof(stored) } };

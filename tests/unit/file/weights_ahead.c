@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "core/base/buf.h"
 #include "core/file/weights.h"
 #include "tests/test.h"
 
@@ -55,22 +56,19 @@ static void wait_for(int n)
 // Tensors "a", "b", ... of so many bytes each, one behind the other.
 static nino_weights *file_of(const uint64_t *bytes, int n)
 {
-    static char path[] = "/tmp/ninodes-ahead-XXXXXX";
-    char header[4096] = "{", one[160];
+    char path[] = "/tmp/ninodes-ahead-XXXXXX";
+    nino_buf header = { 0 };
     uint64_t at = 0;
-    for (int i = 0; i < n; i++) {
-        snprintf(one, sizeof(one),
-                 "%s\"%c\":{\"dtype\":\"U8\",\"shape\":[%llu],\"data_offsets\":[%llu,%llu]}",
-                 i ? "," : "", 'a' + i, (unsigned long long) bytes[i], (unsigned long long) at,
-                 (unsigned long long) (at + bytes[i]));
-        strcat(header, one);
-        at += bytes[i];
-    }
-    strcat(header, "}");
-    strcpy(path, "/tmp/ninodes-ahead-XXXXXX");
+    for (int i = 0; i < n; i++, at += bytes[i - 1])
+        nino_buf_addf(&header,
+                      "%c\"%c\":{\"dtype\":\"U8\",\"shape\":[%llu],\"data_offsets\":[%llu,%llu]}",
+                      i ? ',' : '{', 'a' + i, (unsigned long long) bytes[i],
+                      (unsigned long long) at, (unsigned long long) (at + bytes[i]));
+    nino_buf_addc(&header, '}');
     const int fd = mkstemp(path);
-    uint64_t len = strlen(header);
-    CHECK(fd >= 0 && write(fd, &len, 8) == 8 && write(fd, header, len) == (ssize_t) len);
+    const uint64_t len = header.len;
+    CHECK(fd >= 0 && write(fd, &len, 8) == 8 && write(fd, header.data, len) == (ssize_t) len);
+    nino_buf_release(&header);
     CHECK(!ftruncate(fd, (off_t) (8 + len + at)) && !close(fd));
     nino_weights *w = nino_weights_open(path, &err);
     CHECK_OK(w ? NINO_OK : err.code, err);
