@@ -92,6 +92,30 @@ static void check_align(void)
     nino_buf_release(&one);
 }
 
+// Any two keys that are the same, wherever they stand among the others.
+static void check_keys(void)
+{
+    static const char *const keys[] = { "a.first", "b.second", "c.third", "d.fourth" };
+    for (int n = 2; n <= 4; n++)
+        for (int i = 0; i < n; i++)
+            for (int k = 0; k <= i; k++) { // k == i: all differ
+                nino_buf b = head_of(0, (unsigned) n), one = { 0 };
+                gguf_u32(&one, 64);
+                for (int at = 0; at < n; at++)
+                    gguf_list(&b, keys[at == i ? k : at], 4, 1, &one);
+                nino_st_header h = parse(&b, b.len, k == i ? NULL : "dup");
+                nino_buf_release(&one);
+                if (k == i) {
+                    CHECK(h.n_meta == n);
+                    nino_st_header_release(&h);
+                    continue;
+                }
+                char want[64];
+                snprintf(want, sizeof(want), "the key '%s' occurs twice", keys[k]);
+                CHECK_STR(err.msg, want);
+            }
+}
+
 // The shape a tensor of six values has, where the file says that it was `dims`.
 static nino_st_header with_shape(const int *dims, int n)
 {
@@ -345,6 +369,7 @@ int main(void)
     dir = test_dir_create();
     check_places();
     check_align();
+    check_keys();
     check_shapes();
     check_names();
     check_lists();
