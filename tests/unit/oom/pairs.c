@@ -56,6 +56,26 @@ static void make_pool(int may_fail)
     }
 }
 
+// What comes and goes takes no more room of the lists than what is there at once.
+static void check_traffic(void)
+{
+    enum { N = 40, TURNS = 500 };
+    const nino_pool_params shared = { .min_arena = 4 << 20 };
+    nino_pool *p = nino_pool_create(&shared);
+    nino_block b[N];
+    long calls = 0;
+    CHECK(p);
+    for (int t = 0; t < TURNS; t++) {
+        for (int i = 0; i < N; i++)
+            CHECK(!nino_pool_alloc(p, (uint64_t) (5000 + i * t), NINO_OWN_ACTIVATION, &b[i], &err));
+        for (int i = 0; i < N; i++)
+            nino_pool_free(p, &b[i * 7 % N]);
+        calls = t ? calls : oom.calls;
+    }
+    CHECK(oom.calls == calls);
+    nino_pool_destroy(&p);
+}
+
 // Found where there was memory to keep it; the last that was kept counts.
 static void make_needs(int may_fail)
 {
@@ -217,6 +237,7 @@ int main(void)
     printf("  pool: %ld allocations\n", oom_each(make_pool));
     printf("  needs: %ld allocations\n", oom_each(make_needs));
     printf("  meter: %ld allocations\n", oom_each(make_meter));
+    check_traffic();
     pw_make();
     check_tiles();
     pw_release();

@@ -422,6 +422,7 @@ static void traffic(const nino_pool_params *params, uint32_t seed)
         high = plain.stat.in_use > high ? plain.stat.in_use : high;
         for (int k = 1; k <= 64; k *= 4)
             CHECK(nino_pool_would_fit(pool, bytes * k) == plain_would_fit(bytes * k));
+        CHECK(nino_pool_would_fit(pool, plain.p.budget) == plain_would_fit(plain.p.budget));
         CHECK(nino_pool_largest_gather(pool) == plain_largest_gather());
         compare(pool);
         CHECK(all_buffers() == plain.stat.reserved);
@@ -504,7 +505,7 @@ int main(void)
         { .budget = 0, .min_arena = 100 * KIB },
         { .budget = 1200 * KIB, .min_arena = 100 * KIB },
         { .budget = 1200 * KIB, .min_arena = 100 * KIB, .max_arena = 300 * KIB },
-        { .budget = 2000 * KIB, .min_arena = 33 * KIB + 100 },
+        { .budget = 2048 * KIB, .min_arena = 33 * KIB + 100 },
         { .budget = 700 * KIB, .min_arena = 0 }, // every arena as large as its first block
         { .budget = 1200 * KIB, .is_exact = true },
         { .budget = 1200 * KIB, .is_always_exact = true, .is_exact = true, .max_arena = 200 * KIB },
