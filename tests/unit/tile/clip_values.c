@@ -1,6 +1,7 @@
 // Clips in tiles, pieces and chunks, value by value: through networks of one formula (pointwise.h) against the
 // sums written out plainly, with ComfyUI's ramps and weights; what is told of pieces, tiles, seams and frames
 // is computed anew from the same numbers. Clips and sides that cannot be done are refused in so many words.
+#define PW_FACTOR 4 // so that halves of what fills no cell are more than nothing
 #include "core/tile/tile_upscale.h"
 #include "core/tile/video_tiles.h"
 #include "tests/unit/tile/pointwise.h"
@@ -14,6 +15,7 @@ static nino_backend *be;
 static nino_monitor *monitor;
 static nino_mon_reader *reader;
 static nino_stream *stream;
+static char message[200]; // the last one
 
 typedef struct clip {
     pw_kind kind;
@@ -322,7 +324,7 @@ static double middle(double *v, int n)
 static void check_clip(const nino_event *e, const wanted *w, const float *p)
 {
     const int H = w->c->h * PW_FACTOR, W = w->c->w * PW_FACTOR, n = w->n_out, frame = H * W * 3;
-    double mean[2] = { 0 }, colour[2] = { 0 }, step[64], off[64], sum = 0;
+    double mean[2] = { 0 }, colour[2] = { 0 }, step[128], off[128], sum = 0;
     int borders = 0;
     for (int i = 0; i < n * H * W; i++, p += 3) {
         const double a = (double) p[0], b = (double) p[1], c = (double) p[2];
@@ -364,13 +366,22 @@ static void check_told(const wanted *w, const nino_array *got)
 {
     nino_event ev[64];
     const int n_tiles = w->x.n * w->y.n, clips = w->c->clips;
-    int chunks = 0, tiles = 0, seams = 0, n_clips = 0;
+    int chunks = 0, tiles = 0, seams = 0, n_clips = 0, scopes = 0;
+    *message = 0;
     for (size_t n; (n = nino_mon_reader_read(reader, ev, 64, NULL));)
         for (size_t i = 0; i < n; i++) {
             if (ev[i].kind == NINO_EV_CHUNK)
                 check_chunk(&ev[i], w, chunks++);
             if (ev[i].kind == NINO_EV_TILE_INFO)
                 check_tile(&ev[i], w, tiles++ % n_tiles);
+            if (ev[i].kind == NINO_EV_TILE) {
+                const int each = w->c->kind == PW_CHUNKS ? w->pieces : 1; // scopes of a tile
+                CHECK((int) ev[i].u.scope.arg0 == scopes++ / each % n_tiles);
+                CHECK((int) ev[i].u.scope.arg1 == n_tiles);
+            }
+            if (ev[i].kind == NINO_EV_MESSAGE)
+                snprintf(message, sizeof(message), "%s",
+                         nino_monitor_name_text(monitor, ev[i].name));
             if (ev[i].kind == NINO_EV_SEAM && !seams++)
                 check_seam(&ev[i], w);
             if (ev[i].kind == NINO_EV_CLIP && (int) ev[i].u.clip.frames == w->n_out && !n_clips++)
@@ -422,10 +433,12 @@ static const clip clips[] = {
     { PW_CAUSAL, .t = 2, .h = 4, .w = 12, .style = NINO_TILE_ALWAYS, .tile = 5, .overlap = 0,
       .clips = 1 },
     { PW_CAUSAL, true, .t = 5, .h = 9, .w = 14, .style = NINO_TILE_ALWAYS, .tile = 6, .overlap = 1,
-      .extra_x = 1, .clips = 1 },
+      .extra_x = 3, .clips = 1 },
     { PW_CAUSAL, true, .t = 4, .h = 13, .w = 7, .style = NINO_TILE_STOCK, .tile = 8, .overlap = 2,
-      .extra_y = 1, .clips = 1 },
+      .extra_y = 3, .clips = 1 },
     { PW_CAUSAL, true, .t = 6, .h = 3, .w = 4, .style = NINO_TILE_NEVER, .clips = 1 },
+    { PW_CAUSAL, .t = 40, .h = 2, .w = 3, .style = NINO_TILE_NEVER,
+      .clips = 1 }, // more than the meter has room for at first
     { PW_CHUNKS, .t = 5, .h = 5, .w = 6, .style = NINO_TILE_NEVER, .clips = 2 },
     { PW_CHUNKS, .t = 7, .h = 5, .w = 6, .style = NINO_TILE_NEVER, .chunk = 4, .shared = 1,
       .clips = 2 },
@@ -436,6 +449,19 @@ static const clip clips[] = {
     { PW_CHUNKS, .t = 3, .h = 9, .w = 14, .style = NINO_TILE_STOCK, .tile = 8, .overlap = 2,
       .clips = 1 },
 };
+
+// Chunks that are no longer than what they share are made longer, which is said.
+static void check_short_chunks(void)
+{
+    const clip c = { PW_CHUNKS,  .t = 7,      .h = 2,    .w = 3, .style = NINO_TILE_NEVER,
+                     .chunk = 3, .shared = 2, .clips = 1 };
+    clip enough = c;
+    check(&c);
+    CHECK_STR(message, "pointwise: chunks of 3 latent frames cannot share 2: 4 are taken");
+    enough.chunk = 4;
+    check(&enough);
+    CHECK(!*message);
+}
 
 // In words, with the numbers that cannot be.
 static void refuse(nino_shape shape, bool is_encode, const char *words)
@@ -459,18 +485,18 @@ static void refuse(nino_shape shape, bool is_encode, const char *words)
 
 static void check_refusals(void)
 {
-    refuse(NINO_SHAPE(1, 1, 3, 32768, 4), false,
-           "frames of 65536x6 cannot be done: sides of 2 to 65535 pixels can");
-    refuse(NINO_SHAPE(1, 1, 32768, 5, 4), false,
-           "frames of 10x65536 cannot be done: sides of 2 to 65535 pixels can");
+    refuse(NINO_SHAPE(1, 1, 3, 16384, 4), false,
+           "frames of 65536x12 cannot be done: sides of 4 to 65535 pixels can");
+    refuse(NINO_SHAPE(1, 1, 16384, 5, 4), false,
+           "frames of 20x65536 cannot be done: sides of 4 to 65535 pixels can");
     refuse(NINO_SHAPE(1, 2, 3, 5, 3), false,
            "the latent has 3 channels, this VAE (pointwise) decodes 4");
     refuse(NINO_SHAPE(1, 1, 65536, 3), true,
-           "frames of 65536x1 cannot be done: sides of 2 to 65535 pixels can");
-    refuse(NINO_SHAPE(1, 65536, 2, 3), true,
-           "frames of 2x65536 cannot be done: sides of 2 to 65535 pixels can");
-    refuse(NINO_SHAPE(1, 2, 1, 3), true,
-           "frames of 1x2 cannot be done: sides of 2 to 65535 pixels can");
+           "frames of 65536x1 cannot be done: sides of 4 to 65535 pixels can");
+    refuse(NINO_SHAPE(1, 65536, 4, 3), true,
+           "frames of 4x65536 cannot be done: sides of 4 to 65535 pixels can");
+    refuse(NINO_SHAPE(1, 4, 3, 3), true,
+           "frames of 3x4 cannot be done: sides of 4 to 65535 pixels can");
     refuse(NINO_SHAPE(1, 2, 2, 2), true, "an image batch has three channels or four");
 }
 
@@ -478,10 +504,10 @@ static void check_refusals(void)
 static void check_largest(void)
 {
     const clip wide = {
-        PW_CAUSAL, .t = 1, .h = 1, .w = 32767, .style = NINO_TILE_NEVER, .clips = 1
+        PW_CAUSAL, .t = 1, .h = 1, .w = 16383, .style = NINO_TILE_NEVER, .clips = 1
     };
     const clip high = {
-        PW_CAUSAL, true, .t = 1, .h = 32767, .w = 1, .extra_y = 1, .style = NINO_TILE_NEVER,
+        PW_CAUSAL, true, .t = 1, .h = 16383, .w = 1, .extra_y = 3, .style = NINO_TILE_NEVER,
         .clips = 1
     };
     check(&wide);
@@ -504,6 +530,7 @@ int main(void)
         check(&clips[i]);
     }
     check_largest();
+    check_short_chunks();
     check_refusals();
     nino_stream_destroy(&stream);
     pw_release();

@@ -8,7 +8,10 @@
 #include "core/op/plan/plan.h"
 #include "tests/test.h"
 
-enum { PW_HIDDEN = 32, PW_LAYERS = 6, PW_CHANNELS = 4, PW_FACTOR = 2, PW_TIME = 2 };
+enum { PW_HIDDEN = 32, PW_LAYERS = 6, PW_CHANNELS = 4, PW_TIME = 2 };
+#ifndef PW_FACTOR
+#define PW_FACTOR 2 // pixels of a cell's side
+#endif
 #define PW_SHARE 0.5     // of the cell's value
 #define PW_EACH 0.015625 // that each call adds
 
