@@ -88,6 +88,10 @@ static void check_unknown(void)
     CHECK(p.rgba[0] < p.rgba[4] && p.rgba[4] < p.rgba[8] && p.rgba[8] < p.rgba[12]);
     CHECK(p.rgba[0] == p.rgba[1] && p.rgba[0] == p.rgba[2]);
     CHECK(p.rgba[32] > p.rgba[36]); // the second one the other way
+    for (int i = 0; i < 16; i++) {  // 0 .. 3 have the mean 1.5 and the variance 1.25
+        const double v = ((i < 8 ? i % 4 : 3 - i % 4) - 1.5) / (4 * sqrt(1.25)) + 0.5;
+        CHECK(p.rgba[4 * i] == (int) (255 * v) && p.rgba[4 * i + 3] == 255);
+    }
     nino_picture_release(&p);
     CHECK_OK(nino_picture_load_frames(path, 1, &p, &err), err);
     CHECK(p.frames == 1 && p.is_cut);
@@ -96,6 +100,35 @@ static void check_unknown(void)
     CHECK_OK(nino_picture_load(saved(a), &p, &err), err);
     nino_picture_release(&p);
     nino_array_unref(&a);
+}
+
+// Frames of a clip on one sheet: as many as it holds, evenly chosen from the first to the last, row by
+// row in as many columns as make it square; frame i is filled with i.
+static void check_sheet(void)
+{
+    enum { H = 2, W = 3 };
+    for (int had = 1; had <= 3 * NINO_PREVIEW_FRAMES + 1; had++) {
+        nino_array *frames = nino_array_create(NINO_U8, NINO_SHAPE(had, H, W, 3)), *sheet = NULL;
+        nino_error err = { 0 };
+        CHECK(frames);
+        for (int i = 0; i < had * H * W * 3; i++)
+            ((uint8_t *) frames->data)[i] = (uint8_t) (1 + i / (H * W * 3));
+        CHECK_OK(nino_preview_sheet(frames, &sheet, &err), err);
+        const int n = had < NINO_PREVIEW_FRAMES ? had : NINO_PREVIEW_FRAMES;
+        int columns = 1;
+        while (columns * columns < n)
+            columns++;
+        const int rows = n / columns + (n % columns > 0);
+        CHECK(sheet->shape.dim[1] == rows * H && sheet->shape.dim[2] == columns * W);
+        for (int i = 0; i < rows * H * columns * W * 3; i++) {
+            const int row = i / (columns * W * 3), column = i / 3 % (columns * W);
+            const int at = row / H * columns + column / W;
+            const int frame = n == had ? at : at * (had - 1) / (n - 1);
+            CHECK(((uint8_t *) sheet->data)[i] == (at < n ? 1 + frame : 0));
+        }
+        nino_array_unref(&sheet);
+        nino_array_unref(&frames);
+    }
 }
 
 static void check_refused(void)
@@ -128,6 +161,7 @@ int main(void)
     check_format("wan21");
     check_format("wan22");
     check_unknown();
+    check_sheet();
     check_refused();
     snprintf(path, sizeof(path), "%s/a.latent", dir);
     unlink(path);
