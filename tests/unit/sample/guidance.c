@@ -159,7 +159,7 @@ static void check_thin(void)
 // else of the latent; one for all four channels or one each), then the frames in the model's units.
 static void check_video(void)
 {
-    enum { B = 2, T = 2, H = 2, W = 3, CELLS = T * H * W, C = 4, MASK = 4 };
+    enum { B = 2, T = 2, H = 3, W = 4, CELLS = T * H * W, C = 4, MASK = 4 };
     nino_error e = { 0 };
     nino_diffusion net = { .in_channels = C + MASK + C, .format = nino_latent_format_find("sd15") };
     nino_model m = { .format = net.format };
@@ -194,6 +194,12 @@ static void check_video(void)
     nino_cond_entry entry = { .concat_latent = frames, .concat_mask = longer };
     CHECK(nino_cond_concat_video(&v, &entry, &out, &e) == NINO_ERR_ARG && !out);
     CHECK(strstr(e.msg, "mask has 3 latent frames, the latent 2"));
+    nino_array_unref(&longer);
+    longer = counted(NINO_SHAPE(1, T + 1, H, W, C), 1);
+    entry = (nino_cond_entry){ .concat_latent = longer };
+    CHECK(nino_cond_concat_video(&v, &entry, &out, &e) == NINO_ERR_ARG && !out);
+    CHECK_STR(e.msg, "the conditioning's latent has 4 channels and 3 frames, this model takes 8 "
+                     "channels beside a latent of 2 frames");
     nino_array_unref(&longer);
     nino_array_unref(&frames);
     for (int k = 1; k < 5; k++)
