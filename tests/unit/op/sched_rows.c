@@ -1,15 +1,14 @@
 // What is decided for each shape of an op and each kind of device (core/op/sched.c): algorithms, tiles,
-// parts, layouts of workspaces, sizes of packed weights, predicted seconds. tests/data/plan/sched.txt
-// records what the code decides today, see tests/unit/recorded_rows.h; a decision that is made elsewhere by
+// parts, layouts of workspaces, sizes of packed weights, predicted seconds. tests/data/recorded/sched.txt
+// records what the code decides today, see tests/unit/recorded.h; a decision that is made elsewhere by
 // meaning has a test of its own in sched.c. Devices are made up, so that no measured number is in it.
 #include "core/op/pack.h"
 #include "core/op/profile.h"
-#include "tests/unit/recorded_rows.h"
+#include "tests/unit/recorded.h"
 
 #define COUNT(a) ((int) (sizeof(a) / sizeof((a)[0])))
 
 static nino_error err;
-static recorded rows;
 
 // ---- devices -------------------------------------------------------------------------------------
 
@@ -168,9 +167,9 @@ static void show(const char *what, int dev, const nino_op_desc *call)
             (long long) l.frames, (long long) l.cp, (long long) l.np, (long long) l.n,
             (unsigned long long) l.v, (unsigned long long) l.m);
     }
-    recorded_row(&rows, "%s on %s:%s workspace %zu flops ~%.8g seconds ~%.8g", what, names[dev],
-                 text, nino_sched_workspace(p, d), nino_sched_flops(p, d),
-                 nino_sched_seconds(p, d, flops, bytes));
+    record_row("%s on %s:%s workspace %zu flops ~%.8g seconds ~%.8g", what, names[dev], text,
+               nino_sched_workspace(p, d), nino_sched_flops(p, d),
+               nino_sched_seconds(p, d, flops, bytes));
 }
 
 static void show_on_all(const char *what, const nino_op_desc *d)
@@ -286,9 +285,9 @@ static void check_winograd_map(void)
                     map[j] = nino_sched_conv(&device[CPU], &d) == NINO_CONV_WINOGRAD ? 'w' : '.';
                     map[j + 1] = 0;
                 }
-                recorded_row(&rows, "winograd %d of %lldx%lldx%lld with %lld: %s", kind,
-                             (long long) pixels[k][0], (long long) pixels[k][1],
-                             (long long) pixels[k][2], (long long) channels[i], map);
+                record_row("winograd %d of %lldx%lldx%lld with %lld: %s", kind,
+                           (long long) pixels[k][0], (long long) pixels[k][1],
+                           (long long) pixels[k][2], (long long) channels[i], map);
             }
 }
 
@@ -313,8 +312,8 @@ static void check_product_map(void)
                              'a' + s.tile.rows / 64 + 8 * (s.tile.columns / 64 > 1),
                              'a' + t.rows / 64 + 8 * (t.columns / 64 > 1));
                 }
-                recorded_row(&rows, "products of %lld rows, %lld on %s:%s", (long long) many[i],
-                             (long long) inner[k], names[dev], map);
+                record_row("products of %lld rows, %lld on %s:%s", (long long) many[i],
+                           (long long) inner[k], names[dev], map);
             }
 }
 
@@ -378,8 +377,8 @@ static void check_parts_map(void)
                     map[j] = (char) ('a' + nino_sched_attention(&device[dev], &d).parts);
                     map[j + 1] = 0;
                 }
-                recorded_row(&rows, "parts of %lld queries, %lld deep on %s: %s",
-                             (long long) queries[i], (long long) depths[k], names[dev], map);
+                record_row("parts of %lld queries, %lld deep on %s: %s", (long long) queries[i],
+                           (long long) depths[k], names[dev], map);
             }
 }
 
@@ -396,15 +395,14 @@ static void check_norms(void)
             d.src[0] = d.dst = NINO_SHAPE(cases[i][0], cases[i][1], cases[i][2], cases[i][3]);
             d.src[1] = NINO_SHAPE(cases[i][0], 1, 3);
             const nino_norm_layout l = nino_sched_norm(&device[CPU], &d);
-            recorded_row(&rows,
-                         "norm %d.%d: %lld by %lld, %lld strips, %lld parts at %llu %llu %llu %zu "
-                         "seconds ~%.8g ~%.8g",
-                         i, kind, (long long) l.positions, (long long) l.strip,
-                         (long long) l.n_strips, (long long) l.n_parts, (unsigned long long) l.part,
-                         (unsigned long long) l.coef, (unsigned long long) l.bytes,
-                         nino_sched_workspace(&device[GENERIC], &d),
-                         nino_sched_seconds(&device[CPU], &d, 1e12, 1e9),
-                         nino_sched_seconds(&device[MEASURED], &d, 1e12, 1e9));
+            record_row("norm %d.%d: %lld by %lld, %lld strips, %lld parts at %llu %llu %llu %zu "
+                       "seconds ~%.8g ~%.8g",
+                       i, kind, (long long) l.positions, (long long) l.strip,
+                       (long long) l.n_strips, (long long) l.n_parts, (unsigned long long) l.part,
+                       (unsigned long long) l.coef, (unsigned long long) l.bytes,
+                       nino_sched_workspace(&device[GENERIC], &d),
+                       nino_sched_seconds(&device[CPU], &d, 1e12, 1e9),
+                       nino_sched_seconds(&device[MEASURED], &d, 1e12, 1e9));
         }
 }
 
@@ -423,11 +421,11 @@ static void check_resample(void)
                                .src = { NINO_SHAPE(c[0], c[1], c[2], c[3]) },
                                .dst = NINO_SHAPE(c[0], c[4], c[5], c[3]) };
             const nino_resample_layout l = nino_sched_resample(&d);
-            recorded_row(&rows, "resample %d.%d: %lld %lld taps at %llu %llu %llu %llu %llu %llu",
-                         i, f, (long long) l.taps_x, (long long) l.taps_y,
-                         (unsigned long long) l.start_x, (unsigned long long) l.weight_x,
-                         (unsigned long long) l.start_y, (unsigned long long) l.weight_y,
-                         (unsigned long long) l.image, (unsigned long long) l.bytes);
+            record_row("resample %d.%d: %lld %lld taps at %llu %llu %llu %llu %llu %llu", i, f,
+                       (long long) l.taps_x, (long long) l.taps_y, (unsigned long long) l.start_x,
+                       (unsigned long long) l.weight_x, (unsigned long long) l.start_y,
+                       (unsigned long long) l.weight_y, (unsigned long long) l.image,
+                       (unsigned long long) l.bytes);
             CHECK(nino_sched_workspace(&device[WMMA], &d) == l.bytes);
         }
 }
@@ -455,15 +453,13 @@ static void check_packed(void)
                     snprintf(text + strlen(text), sizeof(text) - strlen(text), " %zu:%d", bytes,
                              (int) type);
                 }
-            recorded_row(&rows, "packed %d on %s:%s", r, names[dev], text);
+            record_row("packed %d on %s:%s", r, names[dev], text);
         }
 }
 
 int main(void)
 {
     make_devices();
-    rows = recorded_open("tests/data/plan/sched.txt",
-                         "What is decided for calls of ops, by tests/unit/op/sched_rows.c.");
     check_linear();
     check_convs();
     check_winograd_map();
@@ -473,6 +469,6 @@ int main(void)
     check_norms();
     check_resample();
     check_packed();
-    recorded_close(&rows);
+    recorded_check("sched.txt");
     return 0;
 }

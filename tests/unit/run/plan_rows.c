@@ -1,15 +1,14 @@
 // Whole plans of small graphs: sums, shares of the memory, scopes, tiles, what times rest on, and what was chosen
 // for each node, for a device of which every number is made up here and for the reference, within budgets.
-// tests/data/plan/graphs.txt records what is planned today, see tests/unit/recorded_rows.h.
+// tests/data/recorded/graphs.txt records what is planned today, see tests/unit/recorded.h.
 #include "tests/flow.h"
 #include "tests/random_vae.h"
-#include "tests/unit/recorded_rows.h"
+#include "tests/unit/recorded.h"
 
 #include "core/op/backend.h"
 #include "core/run/context.h"
 
 static nino_error err;
-static recorded rows;
 
 // Devices of the user: one with matrix instructions and a clock model, one without either.
 static void put_device(const char *folder, const char *name, const char *schedule, int units)
@@ -79,22 +78,21 @@ static void show_plan(const char *what, const nino_plan *p)
         peaks += s->peak_bytes * (1 + i % 7);
         kernels += s->kernels * (uint64_t) (1 + s->depth);
     }
-    recorded_row(&rows,
-                 "%s: for %s ~%.8g FLOP ~%.8g bytes ~%.8g s %llu kernels, peak %llu weights %llu "
-                 "rest %llu of %llu %d",
-                 what, p->profile, p->flops, p->bytes, p->seconds, (unsigned long long) p->kernels,
-                 (unsigned long long) p->peak_bytes, (unsigned long long) p->weight_bytes,
-                 (unsigned long long) p->peak_activation_bytes, (unsigned long long) p->budget,
-                 p->fits);
-    recorded_row(
-        &rows, "%s: %zu scopes ~%.8g %llu %llu, first %s, last %s; tiles %d %dx%d +%d of %d: %s",
-        what, p->n_scopes, scopes, (unsigned long long) peaks, (unsigned long long) kernels,
-        p->n_scopes ? p->scopes[0].name : "", p->n_scopes ? p->scopes[p->n_scopes - 1].name : "",
-        t->is_tiled, t->tile_w, t->tile_h, t->overlap, t->n_tiles, t->why);
-    recorded_row(&rows, "%s: by %s %s %d %s ~%.8g ~%.8g ~%.8g ~%.8g ~%.8g ~%.8g least ~%.8g", what,
-                 *b->file ? "its file" : "", b->date, b->is_measured, b->peak_type, b->peak,
-                 b->bandwidth, b->launch_s, b->efficiency_gemm, b->efficiency_conv,
-                 b->efficiency_attn, b->least_seconds);
+    record_row("%s: for %s ~%.8g FLOP ~%.8g bytes ~%.8g s %llu kernels, peak %llu weights %llu "
+               "rest %llu of %llu %d",
+               what, p->profile, p->flops, p->bytes, p->seconds, (unsigned long long) p->kernels,
+               (unsigned long long) p->peak_bytes, (unsigned long long) p->weight_bytes,
+               (unsigned long long) p->peak_activation_bytes, (unsigned long long) p->budget,
+               p->fits);
+    record_row("%s: %zu scopes ~%.8g %llu %llu, first %s, last %s; tiles %d %dx%d +%d of %d: %s",
+               what, p->n_scopes, scopes, (unsigned long long) peaks, (unsigned long long) kernels,
+               p->n_scopes ? p->scopes[0].name : "",
+               p->n_scopes ? p->scopes[p->n_scopes - 1].name : "", t->is_tiled, t->tile_w,
+               t->tile_h, t->overlap, t->n_tiles, t->why);
+    record_row("%s: by %s %s %d %s ~%.8g ~%.8g ~%.8g ~%.8g ~%.8g ~%.8g least ~%.8g", what,
+               *b->file ? "its file" : "", b->date, b->is_measured, b->peak_type, b->peak,
+               b->bandwidth, b->launch_s, b->efficiency_gemm, b->efficiency_conv,
+               b->efficiency_attn, b->least_seconds);
 }
 
 static void show_scheme(const char *what, const nino_scheme *s)
@@ -102,8 +100,7 @@ static void show_scheme(const char *what, const nino_scheme *s)
     nino_scheme_info i = { NINO_SCHEME_INFO_INIT };
     nino_scheme_choice c = { NINO_SCHEME_CHOICE_INIT };
     CHECK_OK(nino_scheme_get(s, &i, &err), err);
-    recorded_row(
-        &rows,
+    record_row(
         "%s: budget %llu peak %llu %d%d%d ~%.8g s, %llu read in ~%.8g s, ~%.8g ~%.8g, %d ways, "
         "least %llu %s, loses %s",
         what, (unsigned long long) i.budget, (unsigned long long) i.peak_bytes, i.fits,
@@ -113,8 +110,8 @@ static void show_scheme(const char *what, const nino_scheme *s)
     CHECK(i.fits == !!*i.why);
     for (size_t k = 0; k < nino_scheme_choices(s); k++) {
         CHECK_OK(nino_scheme_choice_get(s, k, &c, &err), err);
-        recorded_row(&rows, "%s: %s: %s: %d %d %d %d %d %d", what, c.node, c.what, c.tile, c.rows,
-                     c.images, c.chunk, c.is_narrow, c.is_newest_first);
+        record_row("%s: %s: %s: %d %d %d %d %d %d", what, c.node, c.what, c.tile, c.rows, c.images,
+                   c.chunk, c.is_narrow, c.is_newest_first);
     }
     const size_t n = nino_scheme_choices(s);
     char words[80];
@@ -157,8 +154,6 @@ int main(void)
     snprintf(dir, sizeof(dir), "%s/devices", flow_temp());
     put_device(dir, "nvidia", "wmma", 20);
     put_device(dir, "intel-arc", "generic", 0);
-    rows = recorded_open("tests/data/plan/graphs.txt",
-                         "Whole plans of graphs, by tests/unit/run/plan_rows.c.");
     for (size_t i = 0; i < sizeof(decodes) / sizeof(decodes[0]); i++)
         for (size_t k = 0; k < sizeof(budgets) / sizeof(budgets[0]); k++) {
             const uint64_t budget = (uint64_t) budgets[k] << 10;
@@ -167,7 +162,7 @@ int main(void)
             if (k % 2)
                 check(&decodes[i], "intel-arc", k == 1 ? 0 : budget, 0);
         }
-    recorded_close(&rows);
+    recorded_check("graphs.txt");
     flow_clean();
     return 0;
 }

@@ -1,16 +1,14 @@
 // What the planner chooses for graphs that are made up, within budgets from plenty to too little: ways that were
 // walked, what was taken for each node, the times and the words, the least that would be enough.
-// tests/data/plan/planner.txt records what it chooses today, see tests/unit/recorded_rows.h. Beside it, of every
+// tests/data/recorded/planner.txt records what it chooses today, see tests/unit/recorded.h. Beside it, of every
 // row: of the order in which weights go, and whether they do, none else is better for one node alone, and of plans
 // that lose alike the one with more memory never costs more.
 #include "core/run/planner.h"
 #include "core/base/error.h"
-#include "tests/unit/recorded_rows.h"
+#include "tests/unit/recorded.h"
 
 #define MIB ((uint64_t) 1 << 20)
 enum { NODES = 4, GRAPHS = 24, ROOM = 20, WHY_ROOM = 60 };
-
-static recorded rows;
 
 // One node: bytes of weights and of maps, how often it goes over its weights, what it can do with less.
 typedef struct made_node {
@@ -207,8 +205,8 @@ static void check(uint32_t seed, bool may_narrow, const nino_profile *profile)
         nino_error err = { .code = NINO_OK };
         CHECK_OK(nino_planner_choose(&w, budget, &p, &err), err);
         describe(&p, text, sizeof(text));
-        recorded_row(&rows, "%u%s of %llu: %s", seed, may_narrow ? ", narrow" : "",
-                     (unsigned long long) budget, text);
+        record_row("%u%s of %llu: %s", seed, may_narrow ? ", narrow" : "",
+                   (unsigned long long) budget, text);
         if (p.fits) {
             const double now = nino_planner_charged(m.n, p.cost, &p.best);
             const int loss = nino_planner_loss_of(m.n, &p.best);
@@ -261,8 +259,8 @@ static void check_words(void)
             memset(small, 'z', sizeof(small)); // into less room: as much of it
             CHECK(nino_planner_what(&p, 0, small, ROOM) == is_some && small[ROOM] == 'z');
             CHECK(!strncmp(small, text, ROOM - 1) && strlen(small) < ROOM);
-            recorded_row(&rows, "words %d %d: %s | %s | %d", (int) i, k, text,
-                         nino_planner_loss(&p), nino_planner_loss_of(1, &p.best));
+            record_row("words %d %d: %s | %s | %d", (int) i, k, text, nino_planner_loss(&p),
+                       nino_planner_loss_of(1, &p.best));
         }
     node[0].taken = all[2];
     choice[0].rows = 0;
@@ -272,7 +270,7 @@ static void check_words(void)
         load[0] = 100;
         choice[0].evict = i % 2 ? NINO_EVICT_NEWEST : NINO_EVICT_OLDEST;
         nino_planner_what(&p, 0, text, sizeof(text));
-        recorded_row(&rows, "weights %d: %s", (int) i, text);
+        record_row("weights %d: %s", (int) i, text);
     }
     static const double seconds[][3] = {
         { 1, 0, 0 },        { 1, 1.0009, 0 }, { 1, 1.0012, 0 },
@@ -287,15 +285,13 @@ static void check_words(void)
         memset(small, 'z', sizeof(small));
         nino_planner_why(&p, small, WHY_ROOM);
         CHECK(small[WHY_ROOM] == 'z' && !strncmp(small, text, WHY_ROOM - 1));
-        recorded_row(&rows, "why: %s", text);
+        record_row("why: %s", text);
     }
 }
 
 int main(void)
 {
     nino_profile profile = nino_profile_ref;
-    rows = recorded_open("tests/data/plan/planner.txt",
-                         "What the planner chooses, by tests/unit/run/planner_rows.c.");
     CHECK(nino_planner_load_rate(&profile) == 1e9);
     profile.load_rate = 4e8;
     for (uint32_t k = 0; k < GRAPHS; k++) {
@@ -304,6 +300,6 @@ int main(void)
         check(k, k % 2, &profile);
     }
     check_words();
-    recorded_close(&rows);
+    recorded_check("planner.txt");
     return 0;
 }

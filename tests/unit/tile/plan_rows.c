@@ -1,18 +1,17 @@
 // How pictures and clips go through networks within budgets, by plan: what is chosen and why, what the
 // planner is told, where tiles lie, how much memory is in use at the most. For every style, odd sizes, and
-// budgets from none to too little. tests/data/plan/tiles.txt records what is chosen today, see
-// tests/unit/recorded_rows.h; beside it, of every row: as many tiles are told as there are, what is in use keeps to
+// budgets from none to too little. tests/data/recorded/tiles.txt records what is chosen today, see
+// tests/unit/recorded.h; beside it, of every row: as many tiles are told as there are, what is in use keeps to
 // the budget, and needs that are kept from walk to walk change nothing.
 #include "core/tile/needs.h"
 #include "core/tile/tile_upscale.h"
 #include "core/tile/video_tiles.h"
-#include "tests/unit/recorded_rows.h"
+#include "tests/unit/recorded.h"
 #include "tests/unit/tile/pointwise.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 static nino_error err;
-static recorded rows;
 static nino_profile profile;
 
 typedef struct call {
@@ -197,7 +196,7 @@ static void show(const call *c)
             describe(c, budget, true, again, sizeof(again));
             CHECK_STR(again, text);
         }
-        recorded_row(&rows, "%s, %d KiB: %s", c->what, budgets[i], text);
+        record_row("%s, %d KiB: %s", c->what, budgets[i], text);
     }
 }
 
@@ -336,12 +335,10 @@ int main(void)
     profile.bandwidth = 1e11;
     profile.efficiency_gemm = 0.5;
     CHECK_OK(nino_sched_find("generic", "test", &profile.schedule, &err), err);
-    rows = recorded_open("tests/data/plan/tiles.txt",
-                         "How pictures and clips are cut, by tests/unit/tile/plan_rows.c.");
     pw_make();
     for (size_t i = 0; i < COUNT(calls); i++)
         show(&calls[i]);
     pw_release();
-    recorded_close(&rows);
+    recorded_check("tiles.txt");
     return 0;
 }
