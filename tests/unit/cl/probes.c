@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-enum { AHEAD = 3, MOST = 1 << 16, ITEMS = 256 };
+enum { AHEAD = 3, MOST = 1 << 16, ITEMS = 256, FILLED = 7 };
 
 typedef struct form { // of a schedule
     const char *schedule;
@@ -63,7 +63,8 @@ static void run(probe *p, const char *name, const arg *a, int n)
     CHECK(k);
     for (int i = 0; i < MOST; i++)
         was[i] = (float) (i * 37 % 101);
-    memset(out, 0, sizeof(out));
+    for (int i = 0; i < (int) (sizeof(out) / sizeof(*out)); i++)
+        out[i] = FILLED;
     CHECK(!nino_ocl.clEnqueueWriteBuffer(p->queue, p->set, CL_TRUE, 0, sizeof(was), was, 0, NULL,
                                          NULL));
     CHECK(!nino_ocl.clEnqueueWriteBuffer(p->queue, p->out, CL_TRUE, 0, sizeof(out), out, 0, NULL,
@@ -101,7 +102,8 @@ static void check_read(probe *p)
     const arg a[] = { ARG(p->set),  ARG(set_off), ARG(p->out),
                       ARG(out_off), ARG(p->n),    ARG(p->repeat) };
     run(p, "probe_read", a, 6);
-    CHECK(!memcmp(set, was, sizeof(set)) && out[AHEAD - 1] == 0 && out[AHEAD + p->f->items] == 0);
+    CHECK(!memcmp(set, was, sizeof(set)) && out[AHEAD - 1] == FILLED &&
+          out[AHEAD + p->f->items] == FILLED);
     for (cl_uint i = 0; i < (cl_uint) p->f->items; i++) {
         double sum = 0; // of each vector's first four
         for (cl_uint v = 0; v < p->n; v++)
@@ -147,12 +149,22 @@ static void check_fma(probe *p, const char *name, int lanes)
     }
 }
 
+static void check_nothing(probe *p)
+{
+    const cl_ulong out_off = AHEAD;
+    const arg a[] = { ARG(p->out), ARG(out_off) };
+    run(p, "probe_nothing", a, 2);
+    for (int i = 0; i < (int) (sizeof(out) / sizeof(*out)); i++)
+        CHECK(out[i] == FILLED);
+}
+
 int main(void)
 {
     const nino_cl_device *dev = test_cl_device();
     for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
         probe p = { .f = &forms[i], .n = 1024 };
         begin(&p, dev);
+        check_nothing(&p);
         for (p.repeat = 1; p.repeat < 4; p.repeat++) {
             check_read(&p);
             check_written(&p, false);
