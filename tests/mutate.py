@@ -278,7 +278,7 @@ def main():
     tests = [] if a.list else copy.tests()
     for folder in a.without:
         tests = [t for t in tests if folder.rstrip("/") + "/" not in t]
-    reached = None if a.list or a.all else reach.Reach(copy, a.build)
+    reached = None if a.list or a.all else reach.Reach(copy, a.build, tests)
     same = judged()
     rows, n, unseen = [], -1, 0
     most = max(a.only) + 1 if a.only else a.count

@@ -13,8 +13,8 @@ import subprocess
 
 
 class Reach:
-    def __init__(self, copy, build):
-        """copy: the sources as they are, which are compiled here a second time."""
+    def __init__(self, copy, build, tests):
+        """copy: the sources as they are, which are compiled here a second time; tests: those to learn of where nothing is known yet."""
         self.top = os.path.abspath(os.path.join(build, "reach"))
         self.hits = os.path.join(self.top, "hits")
         self.copy = copy
@@ -25,18 +25,18 @@ class Reach:
         if not os.path.exists(stamp) or open(stamp, encoding="utf-8").read() != state:
             shutil.rmtree(self.top, ignore_errors=True)
             os.makedirs(self.hits)
-            self.learn()
+            self.learn(tests)
             with open(stamp, "w", encoding="utf-8") as f:
                 f.write(state)
 
-    def learn(self):
-        """Runs every test once; those that fail where coverage is counted are of no interest here."""
+    def learn(self, tests):
+        """Runs each test once; those that fail where coverage is counted are of no interest here."""
         how = ["COVERAGE=1", "CFLAGS=-O1 -g", "B=build-coverage"]
         code, out = self.copy.make(*how, "all", "tests")
         if code:
             raise SystemExit("mutate: the copy that counts what tests reach does not build\n" + out[-2000:])
         tests = [t.replace("build/", "build-coverage/", 1) if t.startswith("build/") else t
-                 for t in self.copy.tests() if "tests/fault/" not in t]
+                 for t in tests if "tests/fault/" not in t]
         env = dict(self.copy.env, NINODES_TEST_LIMIT="600", NINODES_TEST_REACH=self.hits, GCOV_PREFIX_STRIP=str(self.objects.count("/")))
         with open(os.path.join(self.top, "log"), "w", encoding="utf-8") as log:
             subprocess.call(["tests/run.py", "build-coverage", *tests], cwd=self.copy.top, env=env, stdout=log, stderr=log)

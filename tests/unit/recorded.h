@@ -1,5 +1,5 @@
 // Outcomes as lines of text, compared with a file of tests/data/recorded/, where nothing independent could be computed. Such a file
-// records what the code did when a person had looked at it; NINODES_TEST_RENEW=1 writes it anew, and a person looks at the difference.
+// records what the code does; NINODES_TEST_RENEW=1 writes it anew, and a person looks at the difference.
 // A word that begins with ~ is a number that may differ by 1e-4 of itself, as compilers and processors round differently;
 // everything else has to be the same.
 #pragma once

@@ -1,7 +1,7 @@
 // What loaders make of a network's file: every property of every family and variant (channels, widths,
 // guidance, how it was trained), which rows of which tensors are read, what is said when one is missing
-// or has another size. tests/data/recorded/loaded.txt, weights.txt and refused.txt record it; a person
-// compared the first with ComfyUI's supported_models.py (tests/unit/recorded.h: how to renew them).
+// or has another size. tests/data/recorded/loaded.txt, weights.txt and refused.txt record it
+// (tests/unit/recorded.h: how to renew them).
 #include "tests/random_dit.h"
 
 #include "core/model/flux/flux.h"

@@ -1,6 +1,6 @@
 // Names in LoRA files: the whole table of names of a small network of every family, in each dialect of
-// its file, and of text encoders in every company. tests/data/recorded/lora_maps.txt records the tables,
-// looked at beside huggingface/diffusers' conversion scripts (tests/unit/recorded.h: how to renew it).
+// its file, and of text encoders in every company. tests/data/recorded/lora_maps.txt records the tables
+// (tests/unit/recorded.h: how to renew it).
 #include "tests/random_dit.h"
 
 #include "core/model/merge/lora_map.h"

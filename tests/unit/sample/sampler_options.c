@@ -1,7 +1,7 @@
 // Every sampler over short, odd and open lists of sigmas, and with each option away from its usual
 // value, on data that is Gaussian: there x0 is known in closed form. Runs without noise end where the
 // solution of the ODE does; all runs are compared with sampler_options_values.h. That table records
-// behaviour, which a person has looked at: NINODES_PRINT=1 prints its rows anew.
+// behaviour: NINODES_PRINT=1 prints its rows anew.
 #include <math.h>
 #include <stddef.h>
 
