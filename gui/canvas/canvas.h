@@ -36,9 +36,11 @@ void nino_canvas_clear_ahead(NinoCanvas *c);
 void nino_canvas_remember_values(NinoCanvas *c);
 
 // Why the node cannot run, found before any run; by execution id, several are joined. An instance
-// of a subgraph shows one of what is inside. Kept until cleared or the document is another one.
+// of a subgraph shows one of what is inside. Kept until cleared or the document is another one. They
+// are seen once nino_canvas_show_marks() says that all of them are there.
 void nino_canvas_add_issue(NinoCanvas *c, const char *node_id, const char *text);
 void nino_canvas_clear_issues(NinoCanvas *c);
+void nino_canvas_show_marks(NinoCanvas *c); // now, with all other marks
 
 // A picture in the node, below its values: what it made. NULL: none. By execution id; kept until it
 // is taken away or the document is another one; an instance of a subgraph shows the newest one of

@@ -200,15 +200,9 @@ void nino_canvas_add_issue(NinoCanvas *c, const char *node_id, const char *text)
     const char *had = g_hash_table_lookup(c->issues, node_id);
     g_hash_table_replace(c->issues, g_strdup(node_id),
                          had ? g_strdup_printf("%s; %s", had, text) : g_strdup(text));
-    marks_changed(c);
 }
 
-void nino_canvas_clear_issues(NinoCanvas *c)
-{
-    if (g_hash_table_size(c->issues))
-        marks_changed(c);
-    g_hash_table_remove_all(c->issues);
-}
+void nino_canvas_clear_issues(NinoCanvas *c) { g_hash_table_remove_all(c->issues); }
 
 void nino_canvas_set_picture(NinoCanvas *c, const char *node_id, GdkTexture *picture)
 {

@@ -81,7 +81,6 @@ void nino_canvas_reveal(NinoCanvas *c, const graphene_rect_t *box);
 void nino_canvas_reveal_node(NinoCanvas *c, NinoNodeView *v);
 
 // ---- marks
-void nino_canvas_show_marks(NinoCanvas *c); // now
 void nino_canvas_free_mark(gpointer mark);
 
 // The value of a node of this place at the last run; NULL: it was not seen then.

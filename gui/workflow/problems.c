@@ -179,6 +179,8 @@ guint nino_problems_check(NinoProblems *p, NinoTab *tab)
         nino_canvas_clear_issues(nino_tab_canvas(tab));
     if (g)
         problems_check(p, g);
+    if (tab)
+        nino_canvas_show_marks(nino_tab_canvas(tab)); // as soon as the list has them
     problems_show(p, before, tab_before);
     const gboolean is_empty = !gtk_widget_get_first_child(p->list);
     gtk_widget_set_visible(p->none, is_empty);
