@@ -38,6 +38,21 @@ const char *nino_advice_bytes(char *buf, size_t size, double bytes)
     return buf;
 }
 
+const char *nino_advice_time(char *buf, size_t size, double seconds)
+{
+    static const char *const units[] = { "s", "ms", "µs", "ns" };
+    int i = 0;
+    for (; fabs(seconds) < 1 && seconds != 0 && i < 3; i++)
+        seconds *= 1000;
+    const double a = fabs(seconds);
+    nino_snprintf(buf, size, "%.*f %s",
+                  a >= 100 || a == 0 ? 0
+                  : a >= 10          ? 1
+                                     : 2,
+                  seconds, units[i]);
+    return buf;
+}
+
 void nino_advice_node_of(const advisor *a, uint32_t scope, char *id, size_t size)
 {
     size_t n;

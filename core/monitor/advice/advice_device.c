@@ -79,13 +79,13 @@ static void advise_launches(advisor *a, const use *u)
         return;
     SAY(v->title, "Kernels are too small for their launches: larger batches");
     SAY(v->evidence,
-        "%llu of %llu kernels are shorter than %.0f us, %.3f s in all; a launch costs %.1f us, "
-        "%.3f s for them",
-        (unsigned long long) u->n_short, (unsigned long long) u->n, u->short_limit * 1e6,
-        u->short_s, a->c.launch_s * 1e6, cost);
+        "%llu of %llu kernels are shorter than %s, %s in all; a launch costs %s, %s for them",
+        (unsigned long long) u->n_short, (unsigned long long) u->n,
+        NINO_ADVICE_TIME(u->short_limit), NINO_ADVICE_TIME(u->short_s),
+        NINO_ADVICE_TIME(a->c.launch_s), NINO_ADVICE_TIME(cost));
     v->gain_s = cost / 2;
-    SAY(v->how, "an image of a batch of two needs half the launches: %.3f s / 2 for each image",
-        cost);
+    SAY(v->how, "an image of a batch of two needs half the launches: %s / 2 for each image",
+        NINO_ADVICE_TIME(cost));
     if (nino_advice_find(a, "Latent", "batch_size", node, sizeof(node))) {
         char value[32];
         const int now =
@@ -106,33 +106,42 @@ static void advise_idle(advisor *a, const use *u)
     if (!v)
         return;
     SAY(v->title, "The device waits for the host between kernels");
-    SAY(v->evidence,
-        "%.3f s without a kernel in %.3f s of device work, %.0f %%; %llu kernels, %.1f us apart",
-        idle, u->span_s, 100 * idle / u->span_s, (unsigned long long) u->n,
-        idle / (double) u->n * 1e6);
+    SAY(v->evidence, "%s without a kernel in %s of device work, %.0f %%; %llu kernels, %s apart",
+        NINO_ADVICE_TIME(idle), NINO_ADVICE_TIME(u->span_s), 100 * idle / u->span_s,
+        (unsigned long long) u->n, NINO_ADVICE_TIME(idle / (double) u->n));
     v->gain_s = idle;
-    SAY(v->how, "upper bound: all gaps below %.1f s between kernels of a queue, less compiling",
-        longest_gap);
+    SAY(v->how, "upper bound: all gaps below %s between kernels of a queue, less compiling",
+        NINO_ADVICE_TIME(longest_gap));
+}
+
+// "1.5 GiB up in 200 ms", or nothing where nothing went that way.
+static const char *say_copied(char *buf, size_t size, double bytes, const char *way, double seconds)
+{
+    char room[32];
+    nino_advice_text(buf, size, bytes > 0 ? "%s %s in %s" : "",
+                     nino_advice_bytes(room, sizeof(room), bytes), way, NINO_ADVICE_TIME(seconds));
+    return buf;
 }
 
 static void advise_transfers(advisor *a, const use *u)
 {
     const double sum = u->upload_s + u->download_s, bytes = u->upload_bytes + u->download_bytes;
-    char up[32], down[32];
+    char up[80], down[80];
     if (sum < 0.15 * a->wall_s || sum < 0.02)
         return;
     nino_advice *v = nino_advice_new(a, "transfer-bound", "");
     if (!v)
         return;
     SAY(v->title, "Copies between host and device take %.0f %% of the run", 100 * sum / a->wall_s);
-    SAY(v->evidence, "%s up in %.3f s, %s down in %.3f s: %.2f GB/s",
-        nino_advice_bytes(up, sizeof(up), u->upload_bytes), u->upload_s,
-        nino_advice_bytes(down, sizeof(down), u->download_bytes), u->download_s,
+    SAY(v->evidence, "%s%s%s: %.2f GB/s",
+        say_copied(up, sizeof(up), u->upload_bytes, "up", u->upload_s),
+        u->upload_bytes > 0 && u->download_bytes > 0 ? ", " : "",
+        say_copied(down, sizeof(down), u->download_bytes, "down", u->download_s),
         bytes / sum * 1e-9);
     const double fast = a->in->ceilings && a->c.upload > 0 ? a->c.upload : 0;
     if (fast > 0 && bytes / fast < sum) {
         v->gain_s = sum - bytes / fast;
-        SAY(v->how, "%.3f s less what the measured %.2f GB/s need", sum, fast * 1e-9);
+        SAY(v->how, "%s less what the measured %.2f GB/s need", NINO_ADVICE_TIME(sum), fast * 1e-9);
     } else {
         v->gain_s = u->upload_s;
         SAY(v->how,
@@ -151,13 +160,12 @@ static void advise_precision(advisor *a, const use *u)
         return;
     SAY(v->title, "Store in 16 bits");
     SAY(v->evidence,
-        "%llu kernels in 32-bit storage took %.3f s; the device does %.0f GFLOP/s in f16, %.0f in "
-        "f32",
-        (unsigned long long) u->n_f32, u->f32_s, a->c.flops_f16 * 1e-9, a->c.flops_f32 * 1e-9);
+        "%llu kernels in 32-bit storage took %s; the device does %.0f GFLOP/s in f16, %.0f in f32",
+        (unsigned long long) u->n_f32, NINO_ADVICE_TIME(u->f32_s), a->c.flops_f16 * 1e-9,
+        a->c.flops_f32 * 1e-9);
     v->gain_s = gain;
-    SAY(v->how,
-        "roofline of each kernel with half the bytes and the f16 ceiling: %.3f s instead of %.3f s",
-        u->f32_then, u->f32_s);
+    SAY(v->how, "roofline of each kernel with half the bytes and the f16 ceiling: %s instead of %s",
+        NINO_ADVICE_TIME(u->f32_then), NINO_ADVICE_TIME(u->f32_s));
     v->action = NINO_ADVICE_OPTION;
     v->changes_result = 1;
     SAY(v->setting, "--precision fp16");

@@ -79,7 +79,7 @@ static void advise_evictions(advisor *a, const churn *c)
         nino_advice_bytes(peak, sizeof(peak), (double) c->weight_peak),
         nino_advice_bytes(room, sizeof(room), (double) a->mem.budget));
     v->gain_s = bytes > 0 ? seconds * fmin(extra / bytes, 1) : 0;
-    SAY(v->how, "share of the second copies in %.3f s of uploads", seconds);
+    SAY(v->how, "share of the second copies in %s of uploads", NINO_ADVICE_TIME(seconds));
     set_limit(v, (double) a->mem.peak + extra);
 }
 
@@ -120,8 +120,8 @@ static void advise_compiling(advisor *a)
     if (!v)
         return;
     SAY(v->title, "Run it again: kernels were compiled");
-    SAY(v->evidence, "%zu program%s built in %.2f s of %.2f s; ", stages,
-        stages == 1 ? " was" : "s were", seconds, a->wall_s);
+    SAY(v->evidence, "%zu program%s built in %s of %s; ", stages, stages == 1 ? " was" : "s were",
+        NINO_ADVICE_TIME(seconds), NINO_ADVICE_TIME(a->wall_s));
     const size_t at = strlen(v->evidence);
     if (by_driver)
         nino_advice_text(v->evidence + at, sizeof(v->evidence) - at,
@@ -131,9 +131,9 @@ static void advise_compiling(advisor *a)
                          "in our cache %zu were missed and %zu found", misses, hits);
     v->gain_s = saved;
     SAY(v->how,
-        "%s%.2f s, which the run waited for what is kept: the next one has it from %s cache, or "
+        "%s%s, which the run waited for what is kept: the next one has it from %s cache, or "
         "still there",
-        by_driver ? "at most " : "", saved, by_driver ? "the driver's" : "our");
+        by_driver ? "at most " : "", NINO_ADVICE_TIME(saved), by_driver ? "the driver's" : "our");
 }
 
 void nino_advise_memory(advisor *a)

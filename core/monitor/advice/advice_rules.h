@@ -32,6 +32,10 @@ __attribute__((format(printf, 3, 4))) void nino_advice_text(char *out, size_t si
 #define SAY(field, ...) nino_advice_text(field, sizeof(field), __VA_ARGS__)
 // 1.5 GiB
 const char *nino_advice_bytes(char *buf, size_t size, double bytes);
+// 1.35 s, 200 ms, 8.00 µs: three digits.
+const char *nino_advice_time(char *buf, size_t size, double seconds);
+// The same in a place of its own, for as long as the statement lasts.
+#define NINO_ADVICE_TIME(seconds) nino_advice_time((char[32]){ 0 }, 32, seconds)
 // Plans the graph with one setting changed; false: cannot, or it does not fit.
 bool nino_advice_plan(const advisor *a, const char *setting, double *seconds, uint64_t *peak);
 // "8" of "8 VAEDecode" of the node that scope belongs to; "" when it is not known.

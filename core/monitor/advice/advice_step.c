@@ -44,11 +44,11 @@ static void advise_previews(advisor *a, const steps *s)
         return;
     SAY(v->title, "Fewer previews: every %u steps", every);
     SAY(v->evidence,
-        "%zu previews took %.3f s, %.1f %% of %.2f s of sampling, %.1f ms each; one every %.1f "
-        "steps",
-        used, sum, share * 100, s->sum + sum, sum / (double) used * 1e3, apart);
+        "%zu previews took %s, %.1f %% of %s of sampling, %s each; one every %.1f steps", used,
+        NINO_ADVICE_TIME(sum), share * 100, NINO_ADVICE_TIME(s->sum + sum),
+        NINO_ADVICE_TIME(sum / (double) used), apart);
     v->gain_s = sum * (1 - apart / every);
-    SAY(v->how, "%.3f s x (1 - %.1f / %u)", sum, apart, every);
+    SAY(v->how, "%s x (1 - %.1f / %u)", NINO_ADVICE_TIME(sum), apart, every);
     v->action = NINO_ADVICE_OPTION;
     SAY(v->setting, "--preview-every %u", every);
 }
@@ -123,13 +123,13 @@ static void say_cause(const advisor *a, nino_advice *v, const steps *s, double l
         SAY(v->title, "Slow steps %s",
             kept > 0.5 * compile ? "compiled kernels: the next run has them"
                                  : "waited for their kernels");
-        nino_advice_text(p, left, "; %.2f s of them went into compiling", compile);
+        nino_advice_text(p, left, "; %s of them went into compiling", NINO_ADVICE_TIME(compile));
     } else if (slow < 0.93 * rest) {
         SAY(v->title, "The device throttles: its clock fell in the slow steps");
         nino_advice_text(p, left, "; clock %.0f MHz in them, %.0f MHz in the others", slow, rest);
     } else if (late > 0.2 * v->gain_s) {
         SAY(v->title, "Slow steps waited for weights");
-        nino_advice_text(p, left, "; %.2f s of them were copies", late);
+        nino_advice_text(p, left, "; %s of them were copies", NINO_ADVICE_TIME(late));
     } else if (memory) {
         SAY(v->title, "Slow steps made or lost memory");
         nino_advice_text(p, left,
@@ -161,9 +161,9 @@ static void advise_slow_steps(advisor *a, const steps *s, const double *sorted)
     if (!v)
         return;
     v->gain_s = extra;
-    SAY(v->evidence, "%zu of %zu steps took up to %.3f s, the median is %.3f s", n, s->n, most,
-        s->median);
-    SAY(v->how, "time that they took beyond the median, %.3f s", extra);
+    SAY(v->evidence, "%zu of %zu steps took up to %s, the median is %s", n, s->n,
+        NINO_ADVICE_TIME(most), NINO_ADVICE_TIME(s->median));
+    SAY(v->how, "time that they took beyond the median, %s", NINO_ADVICE_TIME(extra));
     say_cause(a, v, s, limit);
 }
 

@@ -57,15 +57,15 @@ static void say_evidence(nino_advice *v, const tiles *t, uint64_t budget)
     char peak[32], room[32], apart[40] = "";
     size_t at;
     if (t->compiling > 0)
-        nino_advice_text(apart, sizeof(apart), ", %.2f s of compiling apart,", t->compiling);
-    nino_advice_text(
-        v->evidence, sizeof(v->evidence),
-        "%u tiles of up to %dx%d in %u pass%s took %.2f s%s and computed %.0f %% of the "
-        "%dx%d image's pixels; a tile needed %s of %s",
-        t->n, t->tile_w, t->tile_h, t->passes, t->passes == 1 ? "" : "es", t->seconds, apart,
-        100 * t->area / t->core, t->w, t->h,
-        nino_advice_bytes(peak, sizeof(peak), (double) t->peak),
-        budget ? nino_advice_bytes(room, sizeof(room), (double) budget) : "no limit");
+        nino_advice_text(apart, sizeof(apart), ", %s of compiling apart,",
+                         NINO_ADVICE_TIME(t->compiling));
+    nino_advice_text(v->evidence, sizeof(v->evidence),
+                     "%u tiles of up to %dx%d in %u pass%s took %s%s and computed %.0f %% of the "
+                     "%dx%d image's pixels; a tile needed %s of %s",
+                     t->n, t->tile_w, t->tile_h, t->passes, t->passes == 1 ? "" : "es",
+                     NINO_ADVICE_TIME(t->seconds), apart, 100 * t->area / t->core, t->w, t->h,
+                     nino_advice_bytes(peak, sizeof(peak), (double) t->peak),
+                     budget ? nino_advice_bytes(room, sizeof(room), (double) budget) : "no limit");
     at = strlen(v->evidence);
     if (t->has_seam && at < sizeof(v->evidence))
         nino_advice_text(v->evidence + at, sizeof(v->evidence) - at,
@@ -87,16 +87,17 @@ static bool advice_tile_weigh(const advisor *a, const tiles *t, nino_advice *v, 
             return false;
         v->gain_s = ran * (1 - seconds / a->plan_s);
         v->gain_bytes = (double) a->plan_peak - (double) peak;
-        SAY(v->how, "plan: %.3g s instead of %.3g s, scaled to the %.2f s measured%s", seconds,
-            a->plan_s, ran, ran < a->wall_s ? ", compiling apart" : "");
+        SAY(v->how, "plan: %s instead of %s, scaled to the %s measured%s",
+            NINO_ADVICE_TIME(seconds), NINO_ADVICE_TIME(a->plan_s), NINO_ADVICE_TIME(ran),
+            ran < a->wall_s ? ", compiling apart" : "");
     } else {
         v->gain_s = t->seconds * (1 - area_then / t->area);
         v->gain_bytes = (double) t->peak - peak_then;
         SAY(v->how,
-            "%.2f s of tiles x share of pixels not computed again (%.0f %% of the image instead of "
+            "%s of tiles x share of pixels not computed again (%.0f %% of the image instead of "
             "%.0f %%, in %u pass%s)",
-            t->seconds, 100 * area_then / t->core, 100 * t->area / t->core, t->passes,
-            t->passes == 1 ? "" : "es");
+            NINO_ADVICE_TIME(t->seconds), 100 * area_then / t->core, 100 * t->area / t->core,
+            t->passes, t->passes == 1 ? "" : "es");
         if (a->budget && peak_then > (double) a->budget * 0.9)
             return false;
     }

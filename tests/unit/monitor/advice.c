@@ -91,7 +91,8 @@ static void test_device(void)
     a = advise(&r, "device-idle", NULL);
     CHECK(a && fabs(a->gain_s - 0.030) < 1e-4);
     a = advise(&r, "transfer-bound", NULL);
-    CHECK(a && strstr(a->evidence, "1.67 GB/s") && fabs(a->gain_s - 0.06) < 1e-9);
+    CHECK(a && fabs(a->gain_s - 0.06) < 1e-9);
+    CHECK_STR(a->evidence, "95.4 MiB up in 60.0 ms: 1.67 GB/s"); // nothing went down
     a = advise(&r, "precision", NULL); // 10 MFLOP: 10 us in f32, 2.5 in f16
     CHECK(a && fabs(a->gain_s - 1000 * 20e-6 * 0.75) < 1e-6 && a->changes_result);
     CHECK_STR(a->setting, "--precision fp16");
@@ -266,7 +267,7 @@ static void test_tiles_compile(void)
     const nino_advice *a = advise(&r, "tiled-but-fits", &in);
     const double area = 9.0 * 256 * 256, image = 640.0 * 640;
     CHECK(a && fabs(a->gain_s - (0.9 - 0.06) * (1 - image / area)) < 1e-6);
-    CHECK(strstr(a->evidence, "0.84 s, 0.06 s of compiling apart,"));
+    CHECK(strstr(a->evidence, "840 ms, 60.0 ms of compiling apart,"));
     nino_graph_destroy(&g);
     finish(&r);
 }
