@@ -278,8 +278,9 @@ static GtkWidget *make_row(NinoAdviceView *v, size_t i)
     gtk_widget_set_hexpand(words, TRUE);
     gtk_box_append(GTK_BOX(words), advice_view_line(a->title, "heading"));
     gtk_box_append(GTK_BOX(words), advice_view_line(a->evidence, NULL));
-    g_snprintf(text, sizeof(text), "%s%s%s", a->how,
-               a->changes_result ? _(". The result may differ") : "", *a->setting ? "" : ".");
+    g_snprintf(text, sizeof(text), a->changes_result ? _("%s. The result may differ.") : "%s",
+               a->how);
+    *text = g_ascii_toupper(*text); // after a colon where the command line has it
     gtk_box_append(GTK_BOX(words), advice_view_line(text, "dim-label"));
     if (isfinite(a->gain_s)) {
         nino_format_ns(gain, sizeof(gain), a->gain_s * 1e9);
