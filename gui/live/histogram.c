@@ -6,6 +6,7 @@
 #include "base/i18n.h"
 #include "plot/area.h"
 #include "live/describe.h"
+#include "live/shown_kernel.h"
 
 #include <math.h>
 
@@ -22,17 +23,6 @@ typedef struct Histogram {
 } Histogram;
 
 // ---- data --------------------------------------------------------------------------------------
-
-// The chosen kernel, or the one that took the longest.
-static uint32_t kernel_to_show(NinoRun *run)
-{
-    const uint32_t chosen = nino_run_kernel(run);
-    const nino_stats *s = nino_run_stats(run);
-    nino_op_stat top;
-    if (chosen || !s || !nino_stats_ops(s, &top, 1))
-        return chosen;
-    return nino_history_find(nino_run_history(run), top.name);
-}
 
 static void on_histogram_row(GtkListBox *list, GtkListBoxRow *row, Histogram *h)
 {
@@ -79,7 +69,7 @@ static void histogram_update(NinoArea *area)
     const size_t n_old = h->n_outliers;
     memcpy(old, h->outlier, sizeof(old));
     nino_history *history = nino_run_history(h->run);
-    h->kernel = kernel_to_show(h->run);
+    h->kernel = nino_shown_kernel(h->run);
     h->n_outliers = 0;
     nino_run_range(h->run, &t0, &t1);
     if (!h->kernel || nino_history_histogram(history, h->kernel, t0, t1, &h->data, NULL))
@@ -153,7 +143,13 @@ static void draw_times(NinoPlot *p, const Histogram *h, const NinoPlotBox *box)
     const int n = CLAMP((int) (box->w / ROOM), 1, MOST);
     const float y = box->y + box->h + 2;
     char v[40], last[64], was[40] = "";
+    nino_format_ns(was, sizeof(was), h->data.lo_ns);
     nino_format_ns(v, sizeof(v), (double) h->data.max_ns);
+    if (!strcmp(v, was)) { // calls that all take the same
+        nino_plot_text(p, box->x, y, 0, NINO_PLOT_LEFT, &p->dim, v);
+        return;
+    }
+    *was = 0;
     g_snprintf(last, sizeof(last), h->data.outliers ? _("longest %s") : "%s", v);
     const float end = box->x + box->w - nino_plot_text_width(p, last) - 8;
     nino_plot_text(p, box->x + box->w, y, 0, NINO_PLOT_RIGHT, &p->dim, last);

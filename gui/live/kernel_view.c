@@ -5,6 +5,7 @@
 #include "base/i18n.h"
 #include "live/kernel_peers.h"
 #include "live/kernel_tool.h"
+#include "live/shown_kernel.h"
 #include "live/sweep_plot.h"
 #include "live/views.h"
 #include "plot/plot.h"
@@ -121,22 +122,6 @@ void nino_kernel_view_page(GtkWidget *box, const char *page)
 
 // ---- updates -----------------------------------------------------------------------------------
 
-// The chosen kernel, or the one that took the longest.
-static uint32_t kernel_view_kernel(NinoRun *run)
-{
-    const uint32_t chosen = nino_run_kernel(run);
-    const nino_stats *s = nino_run_stats(run);
-    const size_t n = s && !chosen ? nino_stats_ops(s, NULL, 0) : 0;
-    g_autofree nino_op_stat *ops = g_new0(nino_op_stat, n + 1);
-    uint32_t found = chosen;
-    if (n)
-        nino_stats_ops(s, ops, n);
-    for (size_t i = 0; i < n && !found; i++)
-        if (strcmp(ops[i].family, "transfer") != 0)
-            found = nino_history_find(nino_run_history(run), ops[i].name);
-    return found;
-}
-
 static void kernel_view_update(GtkWidget *box)
 {
     View *v = g_object_get_data(G_OBJECT(box), "view");
@@ -144,7 +129,7 @@ static void kernel_view_update(GtkWidget *box)
     if (!gtk_widget_get_mapped(v->box))
         return;
     nino_run_draw_begin(v->run);
-    show_peer(v, nino_kernel_peers_fill(v->peers, kernel_view_kernel(v->run)));
+    show_peer(v, nino_kernel_peers_fill(v->peers, nino_shown_kernel(v->run)));
     nino_run_draw_end(v->run);
     v->updated = g_get_monotonic_time();
 }
