@@ -19,7 +19,7 @@ enum { MAX_OPS = 4096, UPDATE_MS = 500 };
 
 typedef struct Table {
     NinoRun *run; // the widget holds it
-    GtkWidget *box, *view, *search, *by_shape, *by_work, *count, *empty;
+    GtkWidget *box, *view, *search, *by_shape, *by_work, *page, *count, *empty;
     GtkColumnViewColumn *sizes[2]; // global, local
     GListStore *rows;
     GHashTable *by_name; // "op\nfamily" -> NinoKernelRow
@@ -164,6 +164,15 @@ static void kernel_table_fill(Table *t)
     show_count(t, n, all);
 }
 
+// What can be done follows from the rows that there are, and from the chosen one.
+static void kernel_table_offer(Table *t)
+{
+    const gboolean has_rows = g_list_model_get_n_items(G_LIST_MODEL(t->rows)) > 0;
+    gtk_widget_set_sensitive(t->by_shape, has_rows || is_by(t->by_shape));
+    gtk_widget_set_sensitive(t->by_work, has_rows || is_by(t->by_work));
+    gtk_widget_set_sensitive(t->page, gtk_single_selection_get_selected_item(t->selection) != NULL);
+}
+
 // Now; what was to come later is part of it.
 static void kernel_table_update(GtkWidget *box)
 {
@@ -172,6 +181,7 @@ static void kernel_table_update(GtkWidget *box)
     if (gtk_widget_get_mapped(t->box)) {
         nino_run_draw_begin(t->run);
         kernel_table_fill(t);
+        kernel_table_offer(t);
         nino_run_draw_end(t->run);
         t->updated = g_get_monotonic_time();
     }
@@ -200,6 +210,7 @@ static void on_kernel_table_changed(GtkWidget *box)
 static void on_selected(Table *t)
 {
     NinoKernelRow *r = gtk_single_selection_get_selected_item(t->selection);
+    kernel_table_offer(t);
     if (!t->selecting && r)
         nino_run_set_kernel(t->run, kernel_of(t, r));
 }
@@ -409,6 +420,12 @@ static void connect(Table *t, NinoRun *run)
     g_signal_connect_swapped(t->search, "search-changed", G_CALLBACK(on_kernel_table_search), t);
 }
 
+// Not as the action of the button, which would make it one that can be pressed.
+static void on_kernel_table_page(GtkWidget *button)
+{
+    gtk_widget_activate_action(button, "win.view", "s", "kernel");
+}
+
 static GtkWidget *kernel_table_make_bar(Table *t)
 {
     GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_M);
@@ -434,11 +451,10 @@ static GtkWidget *kernel_table_make_bar(Table *t)
     gtk_box_append(GTK_BOX(bar), t->search);
     gtk_box_append(GTK_BOX(bar), t->by_shape);
     gtk_box_append(GTK_BOX(bar), t->by_work);
-    GtkWidget *page = gtk_button_new_with_label(_("Look into it"));
+    GtkWidget *page = t->page = gtk_button_new_with_label(_("Look into it"));
     gtk_widget_set_tooltip_text(
         page, _("The chosen kernel by itself: its peers, source, machine code, and a replay"));
-    gtk_actionable_set_action_target(GTK_ACTIONABLE(page), "s", "kernel");
-    gtk_actionable_set_action_name(GTK_ACTIONABLE(page), "win.view");
+    g_signal_connect(page, "clicked", G_CALLBACK(on_kernel_table_page), NULL);
     gtk_box_append(GTK_BOX(bar), page);
     gtk_box_append(GTK_BOX(bar), nino_pick_menu_button(t->run, _("Menu of the chosen kernel")));
     gtk_box_append(GTK_BOX(bar), t->count);
@@ -482,6 +498,7 @@ static GtkWidget *new_kernel_table(NinoRun *run)
     gtk_box_append(GTK_BOX(t->box), with_empty(t, scroll));
     g_object_set_data_full(G_OBJECT(t->box), "table", t, table_free);
     connect(t, run);
+    kernel_table_offer(t);
     add_menu(t);
     nino_view_set_export(t->box, &x);
     return t->box;
