@@ -32,7 +32,7 @@ struct _NinoCompareView {
     nino_history *base;
     GListStore *rows;
     GtkSingleSelection *selection; // the table's
-    GtkWidget *label, *overlay, *panes, *empty, *table, *together;
+    GtkWidget *label, *overlay, *panes, *empty, *table, *together, *keep;
     gboolean filling;
     char *base_name;
 };
@@ -197,7 +197,8 @@ static void compare_view_refresh(NinoCompareView *v)
     nino_compare c;
     nino_error err;
     nino_history *h = nino_run_history(v->run);
-    const gboolean has_both = v->base && nino_history_count(h);
+    const gboolean has_run = nino_history_count(h) > 0, has_both = v->base && has_run;
+    gtk_widget_set_sensitive(v->keep, has_run);
     gtk_widget_set_visible(v->panes, has_both);
     gtk_widget_set_visible(v->together, has_both);
     gtk_widget_set_visible(v->empty, !has_both);
@@ -209,7 +210,9 @@ static void compare_view_refresh(NinoCompareView *v)
         g_list_store_remove_all(v->rows);
         compare_view_say_all(v, "");
         nino_empty_say(v->empty, v->base ? &nino_empty_no_run : &no_base,
-                       v->base ? _("The next run is compared with the baseline") : NULL);
+                       v->base    ? _("The next run is compared with the baseline")
+                       : !has_run ? _("A run and its baseline appear here side by side")
+                                  : NULL);
         return;
     }
     nino_run_draw_begin(v->run);
@@ -485,13 +488,14 @@ static void add_columns(GtkColumnView *table)
     }
 }
 
-static void compare_view_add_button(GtkBox *bar, NinoCompareView *v, const char *label,
-                                    const char *help, GCallback clicked)
+static GtkWidget *compare_view_add_button(GtkBox *bar, NinoCompareView *v, const char *label,
+                                          const char *help, GCallback clicked)
 {
     GtkWidget *b = gtk_button_new_with_label(label);
     gtk_widget_set_tooltip_text(b, help);
     g_signal_connect(b, "clicked", clicked, v);
     gtk_box_append(bar, b);
+    return b;
 }
 
 // Unsorted it has steps and kernels below their node.
@@ -537,9 +541,9 @@ static void nino_compare_view_init(NinoCompareView *v)
         v->together, _("Both runs begin together, instead of each node with its partner"));
     g_signal_connect(v->together, "toggled", G_CALLBACK(on_together), v);
     gtk_box_append(GTK_BOX(bar), v->together);
-    compare_view_add_button(GTK_BOX(bar), v, _("Keep as baseline"),
-                            _("Compare later runs with this one"),
-                            G_CALLBACK(on_compare_view_keep));
+    v->keep = compare_view_add_button(GTK_BOX(bar), v, _("Keep as baseline"),
+                                      _("Compare later runs with this one"),
+                                      G_CALLBACK(on_compare_view_keep));
     compare_view_add_button(GTK_BOX(bar), v, _("Open trace…"), _("Compare with a saved trace"),
                             G_CALLBACK(on_open));
     gtk_box_append(GTK_BOX(v), bar);
