@@ -239,6 +239,17 @@ static void draw_seams(const TileMap *m, NinoPlot *p)
     nino_plot_text(p, MARGIN, y, p->width - 2 * MARGIN, NINO_PLOT_LEFT, &p->fg, text);
 }
 
+// Why there are none: traces of other programs and older versions have their times only.
+static const char *tile_map_nothing(const TileMap *m)
+{
+    size_t n;
+    const nino_span *span = nino_history_spans(nino_run_history(m->run), &n);
+    for (size_t i = 0; i < n; i++)
+        if (span[i].kind == NINO_EV_TILE)
+            return _("The run has tiles, but does not tell where in the image they are");
+    return _("Tiles appear here when an image is decoded or encoded in tiles");
+}
+
 static void tile_map_draw(NinoArea *area, NinoPlot *p, gpointer user)
 {
     (void) area;
@@ -246,7 +257,7 @@ static void tile_map_draw(NinoArea *area, NinoPlot *p, gpointer user)
     size_t in_pass = 0;
     tile_map_find_tiles(m);
     if (!m->n) {
-        nino_plot_empty(p, _("Tiles appear here when an image is decoded or encoded in tiles"));
+        nino_plot_empty(p, tile_map_nothing(m));
         return;
     }
     find_picture(m);
