@@ -369,14 +369,17 @@ void nino_queue_panel_rebuild(NinoEngine *engine, gpointer user)
     learn(p, jobs);
     nino_queue_thumbs_keep(p);
     int position = 0;
+    gboolean has_ended = FALSE;
     for (guint i = 0; i < jobs->len; i++) {
         const NinoJob *j = jobs->pdata[i];
+        has_ended |= j->state > NINO_QUEUE_RUNNING;
         queue_panel_add_row(p, j, j->state == NINO_QUEUE_WAITING ? ++position : 0);
     }
     if (!nino_engine_running(engine)) {
         p->fraction = 0;
         p->eta_s = NAN;
     }
+    gtk_widget_set_sensitive(p->clear, has_ended);
     gtk_widget_set_visible(p->empty, jobs->len == 0);
     gtk_widget_set_visible(p->list, jobs->len > 0);
     show_running(p);
@@ -423,7 +426,7 @@ static GtkWidget *toolbar(NinoQueuePanel *p)
     gtk_accessible_update_property(GTK_ACCESSIBLE(times), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Repeat each run"), -1);
     GtkWidget *label = gtk_label_new(_("Repeat"));
-    GtkWidget *clear = gtk_button_new_from_icon_name("edit-clear-all-symbolic");
+    GtkWidget *clear = p->clear = gtk_button_new_from_icon_name("edit-clear-all-symbolic");
     gtk_button_set_has_frame(GTK_BUTTON(clear), FALSE);
     gtk_widget_set_hexpand(clear, TRUE);
     gtk_widget_set_halign(clear, GTK_ALIGN_END);

@@ -4,7 +4,7 @@
 
 struct _NinoQueuePanel {
     GtkWidget parent;
-    GtkWidget *box, *list, *empty, *pause, *times;
+    GtkWidget *box, *list, *empty, *pause, *times, *clear;
     NinoEngine *engine;
     GtkWidget *running_label; // of the running job's row, or NULL
     char *running_other;      // what its values have that the job before had not, or NULL
