@@ -229,6 +229,7 @@ void nino_form_show(NinoForm *form, NinoTab *tab)
         return;
     const gboolean is_other = form->tab != tab;
     form->tab = tab;
+    gtk_widget_set_sensitive(form->choose, tab != NULL);
     if (!tab) {
         clear(form);
         gtk_box_append(GTK_BOX(form->box),

@@ -12,7 +12,7 @@ enum { MAX_SAME = 10, MAX_KINDS = 32 }; // rows about problems of one kind, as t
 
 struct _NinoProblems {
     GtkWidget parent;
-    GtkWidget *box, *list, *none, *plan;
+    GtkWidget *box, *list, *none, *ask, *plan;
     guint n_errors;
     NinoTab *tab;     // of the rows; only compared
     GPtrArray *found; // of Problem
@@ -183,6 +183,7 @@ guint nino_problems_check(NinoProblems *p, NinoTab *tab)
         nino_canvas_show_marks(nino_tab_canvas(tab)); // as soon as the list has them
     problems_show(p, before, tab_before);
     const gboolean is_empty = !gtk_widget_get_first_child(p->list);
+    gtk_widget_set_sensitive(p->ask, g != NULL);
     gtk_widget_set_visible(p->none, is_empty);
     gtk_widget_set_visible(p->list, !is_empty);
     nino_empty_say(p->none, g ? &no_problems : &nino_empty_no_workflow, NULL);
@@ -242,15 +243,16 @@ static void nino_problems_init(NinoProblems *p)
     gtk_widget_set_parent(p->box, GTK_WIDGET(p));
     GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_S);
     gtk_widget_add_css_class(bar, "bar");
-    GtkWidget *plan = gtk_button_new_with_label(_("What does it need?"));
-    gtk_widget_set_tooltip_text(plan, _("Plans the run: memory needed and free, work, time"));
-    g_signal_connect(plan, "clicked", G_CALLBACK(on_problems_plan), p);
+    p->ask = gtk_button_new_with_label(_("What does it need?"));
+    gtk_widget_set_sensitive(p->ask, FALSE);
+    gtk_widget_set_tooltip_text(p->ask, _("Plans the run: memory needed and free, work, time"));
+    g_signal_connect(p->ask, "clicked", G_CALLBACK(on_problems_plan), p);
     p->plan = gtk_label_new("");
     gtk_label_set_xalign(GTK_LABEL(p->plan), 0);
     gtk_label_set_wrap(GTK_LABEL(p->plan), TRUE);
     gtk_widget_add_css_class(p->plan, "bar");
     gtk_widget_set_visible(p->plan, FALSE);
-    gtk_box_append(GTK_BOX(bar), plan);
+    gtk_box_append(GTK_BOX(bar), p->ask);
     p->none = nino_empty_new(&nino_empty_no_workflow, GTK_ORIENTATION_VERTICAL);
     p->list = gtk_list_box_new();
     gtk_list_box_set_selection_mode(GTK_LIST_BOX(p->list), GTK_SELECTION_BROWSE);
