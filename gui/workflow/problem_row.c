@@ -214,8 +214,7 @@ static char *install_hint(const nino_issue *issue, NinoTab *tab, const char *mod
             file = n->widgets[i].text;
     g_autofree char *local = g_build_filename(models, folder, NULL);
     *folder_path = g_canonicalize_filename(local, NULL);
-    return g_strdup_printf(_("Put %s into this folder, then press R:"),
-                           file && *file ? file : _("a file"));
+    return g_strdup_printf(_("Put %s into this folder:"), file && *file ? file : _("a file"));
 }
 
 static GtkWidget *actions_of(const nino_issue *issue, NinoTab *tab, const char *models,
@@ -238,14 +237,19 @@ static GtkWidget *actions_of(const nino_issue *issue, NinoTab *tab, const char *
     return box;
 }
 
+static void add_dim(GtkBox *texts, const char *text)
+{
+    GtkWidget *label = text_of(text, TRUE);
+    gtk_widget_add_css_class(label, "dim-label");
+    gtk_box_append(texts, label);
+}
+
 static void add_hint(GtkBox *texts, const nino_issue *issue, NinoTab *tab, const char *models)
 {
     g_autofree char *path = NULL, *hint = install_hint(issue, tab, models, &path);
     if (!hint)
         return;
-    GtkWidget *label = text_of(hint, TRUE);
-    gtk_widget_add_css_class(label, "dim-label");
-    gtk_box_append(texts, label);
+    add_dim(texts, hint);
     if (!path)
         return;
     // On one line, both ends of it seen: it is never broken after a slash. Copied it is whole.
@@ -253,6 +257,7 @@ static void add_hint(GtkBox *texts, const nino_issue *issue, NinoTab *tab, const
     gtk_label_set_ellipsize(GTK_LABEL(folder), PANGO_ELLIPSIZE_MIDDLE);
     gtk_label_set_selectable(GTK_LABEL(folder), TRUE); // the folder is wanted elsewhere
     gtk_box_append(texts, folder);
+    add_dim(texts, _("Then press R"));
 }
 
 GtkWidget *nino_problem_row_new(const nino_issue *issue, NinoTab *tab, const char *model_folder)

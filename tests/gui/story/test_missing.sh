@@ -11,7 +11,7 @@ start --models "$work/models" --input "$root/data/tiny/input" --output "$work/ou
 need_bus
 wait_state invalid 30
 at '*' 'Error, node 2 Load VAE · vae_name: *is not in*' wait || die "the problem is not listed" # it opened by itself
-at label "Put a_model_with_a_very_long_name* into this folder, then press R:" wait && at label "$work/models/vae" wait || die "it does not say where the model belongs"
+at label "Put a_model_with_a_very_long_name* into this folder:" wait && at label "$work/models/vae" wait || die "it does not say where the model belongs"
 shot missing
 press '*' 'Choose another file for 2 Load VAE · vae_name'
 at '*' 'Find a file' wait || die "no files are offered"
