@@ -136,7 +136,7 @@ static void read_rows(NinoNodeView *v, const nino_doc_node *n)
         if (!w->control)
             continue;
         r = (Row){ .name = g_strdup(w->name),
-                   .label = g_strdup(_("after a run")),
+                   .label = g_strdup(_("After a run")),
                    .is_control = TRUE };
         g_array_append_val(v->rows, r);
     }

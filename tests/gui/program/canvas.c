@@ -92,7 +92,7 @@ static void test_choice(void)
     open_text(flow);
     CHECK(nino_canvas_show_node(canvas, "3"));
     spin_loop(50);
-    GtkWidget *sampler = editor("3", NINO_TYPE_CHOICE, 1); // behind "after a run"
+    GtkWidget *sampler = editor("3", NINO_TYPE_CHOICE, 1); // behind "After a run"
     g_signal_emit_by_name(sampler, "clicked");
     WAIT_FOR(gtk_widget_get_last_child(sampler) &&
              GTK_IS_POPOVER(gtk_widget_get_last_child(sampler)));
