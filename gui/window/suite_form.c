@@ -32,6 +32,21 @@ static const struct {
 };
 G_STATIC_ASSERT(G_N_ELEMENTS(policies) == NINO_POLICY_COUNT);
 
+// What names begin with and is no name of a network or a format.
+static const char *const plain[] = { N_("phases"),      N_("load"),   N_("image"),
+                                     N_("batch"),       N_("video"),  N_("memory efficiency"),
+                                     N_("batch video"), N_("decode"), N_("stream") };
+
+char *nino_suite_title(const char *name)
+{
+    const size_t n = strcspn(name, "0123456789"), space = n && name[n - 1] == ' ';
+    g_autofree char *word = g_strndup(name, n - space);
+    for (gsize i = 0; i < G_N_ELEMENTS(plain); i++)
+        if (g_str_equal(word, plain[i]))
+            return g_strconcat(_(plain[i]), name + n - space, NULL);
+    return g_strdup(name);
+}
+
 static Form *form_of(GtkWidget *box) { return g_object_get_data(G_OBJECT(box), "form"); }
 
 static const char *chosen_suite(const Form *f)
@@ -75,7 +90,8 @@ static void form_fill(Form *f)
     const size_t n = nino_suite_case_names(chosen_suite(f), is_quick(f), f->names, MOST_CASES);
     f->n = (guint) MIN(n, MOST_CASES);
     for (guint i = 0; i < f->n; i++) {
-        f->tick[i] = form_tick(f, f->cases, f->names[i], _("Measure this case"));
+        g_autofree char *title = nino_suite_title(f->names[i]);
+        f->tick[i] = form_tick(f, f->cases, title, _("Measure this case"));
         gtk_check_button_set_active(GTK_CHECK_BUTTON(f->tick[i]), TRUE);
     }
     const gboolean has_phases = strcmp(chosen_suite(f), "load") != 0; // with and without prefetch
@@ -128,7 +144,13 @@ static GtkWidget *form_head(Form *f)
     const char *const phases[] = { _("Baseline only"), _("Up to 1: memory"),
                                    _("Up to 2: precision"), _("Up to 3: video"), NULL };
     GtkWidget *line = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_S);
-    f->suite = form_drop(line, _("Suite"), nino_suite_names());
+    g_autoptr(GStrvBuilder) suites = g_strv_builder_new();
+    for (const char *const *name = nino_suite_names(); *name; name++) {
+        g_autofree char *title = nino_suite_title(*name);
+        g_strv_builder_add(suites, title);
+    }
+    g_auto(GStrv) titles = g_strv_builder_end(suites);
+    f->suite = form_drop(line, _("Suite"), (const char *const *) titles);
     f->phase = form_drop(line, _("Phases"), phases);
     gtk_widget_set_tooltip_text(f->phase, _("Each has the optimisations of those before it"));
     gtk_drop_down_set_selected(GTK_DROP_DOWN(f->phase), NINO_PHASE_VIDEO);

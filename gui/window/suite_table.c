@@ -7,6 +7,7 @@
 #include "base/i18n.h"
 #include "base/table.h"
 #include "plot/plot.h"
+#include "window/suite_form.h"
 
 #define NINO_TYPE_SUITE_ROW (suite_row_get_type())
 G_DECLARE_FINAL_TYPE(SuiteRow, suite_row, NINO, SUITE_ROW, GObject)
@@ -182,9 +183,10 @@ void nino_suite_table_set(GtkWidget *table, const nino_suite_result *r)
     g_list_store_remove_all(rows);
     for (size_t i = 0; i < r->n_cases; i++) {
         const nino_suite_case *c = &r->cases[i];
+        g_autofree char *title = nino_suite_title(c->name);
         for (size_t k = 0; k < c->n_runs || (!k && *c->left_out); k++) {
             g_autoptr(SuiteRow) row = g_object_new(NINO_TYPE_SUITE_ROW, NULL);
-            g_strlcpy(row->name, c->name, sizeof(row->name));
+            g_strlcpy(row->name, title, sizeof(row->name));
             g_strlcpy(row->left_out, c->left_out, sizeof(row->left_out));
             row->is_baseline = k == 0;
             if (k < c->n_runs)
