@@ -119,8 +119,12 @@ static void format_cell(const NinoKernelRow *r, int column, char *buf, size_t si
     const double v = r->value[column];
     if (column == NINO_KERNEL_LOCAL && is_drivers(r))
         g_strlcpy(buf, _("driver's choice"), size);
+    else if (column < NINO_KERNEL_TEXTS && !*r->text[column])
+        g_strlcpy(buf, "–", size);
+    else if (column == NINO_KERNEL_FAMILY)
+        g_strlcpy(buf, nino_plot_family_name(r->text[column]), size);
     else if (column < NINO_KERNEL_TEXTS)
-        g_strlcpy(buf, *r->text[column] ? r->text[column] : "–", size);
+        g_strlcpy(buf, r->text[column], size);
     else if (columns[column].format)
         columns[column].format(buf, size, v);
     else if (v > 0)

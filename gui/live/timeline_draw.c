@@ -436,7 +436,8 @@ void nino_timeline_draw_legend(NinoPlot *p, Timeline *t, float y)
         nino_plot_text_width(p, _("queued")) + nino_plot_text_width(p, _("submitted")) + 2 * 30;
     float x = (float) t->gutter;
     for (size_t f = 0; f < n && x < p->width - room - 60; f++)
-        x = nino_plot_legend(p, x, y, nino_plot_colour(nino_plot_family(names[f])), names[f]);
+        x = nino_plot_legend(p, x, y, nino_plot_colour(nino_plot_family(names[f])),
+                             nino_plot_family_name(names[f]));
     x = nino_plot_legend(p, x, y, &q, _("queued"));
     nino_plot_legend(p, x, y, &s, _("submitted"));
 }

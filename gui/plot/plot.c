@@ -15,7 +15,7 @@ static const char *const kind_names[NINO_PLOT_COLOURS] = {
     [NINO_PLOT_GEMM] = "gemm",       [NINO_PLOT_CONV] = "conv",
     [NINO_PLOT_NORM] = "norm",       [NINO_PLOT_ATTN] = "attn",
     [NINO_PLOT_ELT] = "elt",         [NINO_PLOT_MOVE] = "move",
-    [NINO_PLOT_IMAGE] = "image",     [NINO_PLOT_TRANSFER] = "transfer",
+    [NINO_PLOT_IMAGE] = "image",     [NINO_PLOT_TRANSFER] = N_("transfer"),
     [NINO_PLOT_OTHER] = N_("other"), [NINO_PLOT_FAILED] = N_("failed"),
 };
 
@@ -25,7 +25,7 @@ G_STATIC_ASSERT((int) NINO_SERIES_COLOURS == (int) NINO_PLOT_COLOURS);
 const char *nino_plot_kind_name(size_t i)
 {
     const char *name = i < NINO_PLOT_COLOURS ? kind_names[i] : NULL;
-    return !name ? "" : i >= NINO_PLOT_GEMM && i < NINO_PLOT_OTHER ? name : _(name);
+    return !name ? "" : i >= NINO_PLOT_GEMM && i < NINO_PLOT_TRANSFER ? name : _(name);
 }
 
 size_t nino_plot_scope(uint8_t kind, const char *name)
@@ -43,6 +43,12 @@ size_t nino_plot_family(const char *family)
     while (i < NINO_PLOT_OTHER && g_strcmp0(family, kind_names[i]) != 0)
         i++;
     return i;
+}
+
+const char *nino_plot_family_name(const char *family)
+{
+    const size_t i = nino_plot_family(family);
+    return i < NINO_PLOT_OTHER ? nino_plot_kind_name(i) : family;
 }
 
 static float luminance(const GdkRGBA *c)
@@ -306,10 +312,12 @@ float nino_plot_legend(NinoPlot *p, float x, float y, const GdkRGBA *colour, con
 
 // ---- numbers -----------------------------------------------------------------------------------
 
+#define NBSP "\xc2\xa0" // number and unit stay on one line
+
 static void format_unit(char *buf, size_t size, double v, const char *unit)
 {
     const double a = fabs(v);
-    g_snprintf(buf, size, "%.*f %s", a >= 100 || v == 0 ? 0 : a >= 10 ? 1 : 2, v, unit);
+    g_snprintf(buf, size, "%.*f" NBSP "%s", a >= 100 || v == 0 ? 0 : a >= 10 ? 1 : 2, v, unit);
 }
 
 void nino_format_ns(char *buf, size_t size, double ns)
@@ -318,9 +326,9 @@ void nino_format_ns(char *buf, size_t size, double ns)
     if (isnan(ns))
         g_strlcpy(buf, "–", size);
     else if (a == 0)
-        g_strlcpy(buf, "0 s", size);
+        g_strlcpy(buf, "0" NBSP "s", size);
     else if (a >= 60e9)
-        g_snprintf(buf, size, "%d:%04.1f min", (int) (ns / 60e9), fmod(a, 60e9) * 1e-9);
+        g_snprintf(buf, size, "%d:%04.1f" NBSP "min", (int) (ns / 60e9), fmod(a, 60e9) * 1e-9);
     else if (a >= 1e9)
         format_unit(buf, size, ns * 1e-9, "s");
     else if (a >= 1e6)
@@ -328,7 +336,7 @@ void nino_format_ns(char *buf, size_t size, double ns)
     else if (a >= 1e3)
         format_unit(buf, size, ns * 1e-3, "µs");
     else
-        g_snprintf(buf, size, "%.0f ns", ns);
+        g_snprintf(buf, size, "%.0f" NBSP "ns", ns);
 }
 
 void nino_format_bytes(char *buf, size_t size, double bytes)
@@ -342,7 +350,7 @@ void nino_format_bytes(char *buf, size_t size, double bytes)
     if (isnan(bytes))
         g_strlcpy(buf, "–", size);
     else if (u == 0 || bytes == floor(bytes))
-        g_snprintf(buf, size, "%.0f %s", bytes, units[u]);
+        g_snprintf(buf, size, "%.0f" NBSP "%s", bytes, units[u]);
     else
         format_unit(buf, size, bytes, units[u]);
 }
@@ -367,10 +375,15 @@ void nino_format_count(char *buf, size_t size, double n)
     buf[k] = 0;
 }
 
+void nino_format_hz(char *buf, size_t size, double hz)
+{
+    g_snprintf(buf, size, "%.*f" NBSP "Hz", hz < 1 ? 1 : 0, hz);
+}
+
 void nino_format_share(char *buf, size_t size, double share)
 {
     if (isnan(share))
         g_strlcpy(buf, "–", size);
     else
-        g_snprintf(buf, size, "%.1f %%", share * 100);
+        g_snprintf(buf, size, "%.1f" NBSP "%%", share * 100);
 }

@@ -44,7 +44,8 @@ const GdkRGBA *nino_plot_colour(size_t i);
 const char *nino_plot_kind_name(size_t i);              // "step", "transfer"; "" for series
 size_t nino_plot_scope(uint8_t kind, const char *name); // colour of a scope, JOB to TILE
 size_t nino_plot_family(const char *family); // of kernels and transfers; NULL, unknown: OTHER
-GdkRGBA nino_plot_ink(const GdkRGBA *c);     // black or white: what is read better on c
+const char *nino_plot_family_name(const char *family); // as it is shown: transfers are no op family
+GdkRGBA nino_plot_ink(const GdkRGBA *c);               // black or white: what is read better on c
 GdkRGBA nino_plot_alpha(const GdkRGBA *c, float alpha);
 GdkRGBA nino_plot_mix(const GdkRGBA *a, const GdkRGBA *b, float share_of_b);
 // Of what is not looked at, beside c of what is: seen on the plot's ground in every theme, with a contrast of 3 in high
@@ -93,4 +94,5 @@ float nino_plot_legend(NinoPlot *p, float x, float y, const GdkRGBA *colour, con
 void nino_format_ns(char *buf, size_t size, double ns);       // "12.3 ms"
 void nino_format_bytes(char *buf, size_t size, double bytes); // "1.25 GiB"
 void nino_format_count(char *buf, size_t size, double n);     // "12 345"
+void nino_format_hz(char *buf, size_t size, double hz);       // "10 Hz", "0.5 Hz"
 void nino_format_share(char *buf, size_t size, double share); // "12.3 %", "–" for NAN

@@ -179,24 +179,26 @@ static void refresh_later(NinoWindow *w)
         nino_tick_add((guint) (1000 / fmin(wanted_hz(), READ_HZ)), window_events_refresh, w);
 }
 
-// Said from the first moment on; what it is over a time is not known then.
+// Said from the first moment on: what is not known then is left out.
 static gboolean show_cost(gpointer user)
 {
     NinoWindow *w = user;
     struct rusage u;
-    char text[64], share[24];
+    char text[64], share[24], rate[24];
     NinoRunCost cost;
     getrusage(RUSAGE_SELF, &u);
     const guint64 cpu = (guint64) (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000 +
                         (guint64) (u.ru_utime.tv_usec + u.ru_stime.tv_usec);
     const guint64 wall = (guint64) g_get_monotonic_time();
     nino_run_cost(w->records, &cost);
-    nino_format_share(share, sizeof(share),
-                      w->cost_wall_us
-                          ? (double) (cpu - w->cost_cpu_us) / (double) (wall - w->cost_wall_us)
-                          : NAN);
-    g_snprintf(text, sizeof(text), _("app %s of a core at %.0f Hz"), share,
-               1000.0 / cost.interval_ms);
+    nino_format_hz(rate, sizeof(rate), 1000.0 / cost.interval_ms);
+    if (w->cost_wall_us) {
+        nino_format_share(share, sizeof(share),
+                          (double) (cpu - w->cost_cpu_us) / (double) (wall - w->cost_wall_us));
+        g_snprintf(text, sizeof(text), _("app %s of a core at %s"), share, rate);
+    } else {
+        g_snprintf(text, sizeof(text), _("app at %s"), rate);
+    }
     gtk_label_set_text(w->cost, text);
     w->cost_cpu_us = cpu;
     w->cost_wall_us = wall;
