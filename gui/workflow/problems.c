@@ -183,7 +183,7 @@ guint nino_problems_check(NinoProblems *p, NinoTab *tab)
         nino_canvas_show_marks(nino_tab_canvas(tab)); // as soon as the list has them
     problems_show(p, before, tab_before);
     const gboolean is_empty = !gtk_widget_get_first_child(p->list);
-    gtk_widget_set_sensitive(p->ask, g != NULL);
+    gtk_widget_set_sensitive(p->ask, tab != NULL);
     gtk_widget_set_visible(p->none, is_empty);
     gtk_widget_set_visible(p->list, !is_empty);
     nino_empty_say(p->none, g ? &no_problems : &nino_empty_no_workflow, NULL);

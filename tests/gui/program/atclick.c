@@ -41,10 +41,17 @@ static GVariant *property(const Node *n, const char *iface, const char *name)
     return v;
 }
 
+// With a plain space between a number and its unit, as scripts write it; NULL: "".
+static char *plain(const char *text)
+{
+    g_auto(GStrv) parts = g_strsplit(text ? text : "", "\302\240", -1);
+    return g_strjoinv(" ", parts);
+}
+
 static char *name_of(const Node *n)
 {
     g_autoptr(GVariant) v = property(n, "Accessible", "Name");
-    return v ? g_variant_dup_string(v, NULL) : g_strdup("");
+    return plain(v ? g_variant_get_string(v, NULL) : NULL);
 }
 
 static char *role_of(const Node *n)
@@ -219,9 +226,11 @@ static int print_values(const Node *n)
         const char *s = "";
         if (r)
             g_variant_get(r, "(&s)", &s);
-        printf(" text=%s", s);
+        g_autofree char *text = plain(s);
+        printf(" text=%s", text);
     }
-    printf(" description=%s\n", about ? g_variant_get_string(about, NULL) : "");
+    g_autofree char *tip = plain(about ? g_variant_get_string(about, NULL) : NULL);
+    printf(" description=%s\n", tip);
     return 0;
 }
 

@@ -1,10 +1,12 @@
 // What views say where there is nothing: a window with no workflow, no run and no model; searches without hits. Each has a
 // picture that the icon theme knows, a sentence, and a button, which is pressed and does what it says.
 // usage: empty WORKFLOW_WITHOUT_MODELS
+#include <glib/gstdio.h>
 #include <gtk/gtk.h>
 #include <string.h>
 
 #include "base/i18n.h"
+#include "node/node_view.h"
 #include "settings/keys.h"
 #include "settings/theme.h"
 #include "tests/gui/program/loop.h"
@@ -44,6 +46,14 @@ static gboolean is_button(GtkWidget *w, const char *text)
     return GTK_IS_BUTTON(w) && gtk_button_get_label(GTK_BUTTON(w)) &&
            (!text || !strcmp(gtk_button_get_label(GTK_BUTTON(w)), text)) &&
            gtk_widget_is_sensitive(w);
+}
+
+// One that is there, but cannot be pressed; by its label or icon.
+static gboolean is_off(GtkWidget *w, const char *text)
+{
+    return GTK_IS_BUTTON(w) && !gtk_widget_is_sensitive(w) &&
+           (!g_strcmp0(gtk_button_get_label(GTK_BUTTON(w)), text) ||
+            !g_strcmp0(gtk_button_get_icon_name(GTK_BUTTON(w)), text));
 }
 
 static gboolean is_search(GtkWidget *w, const char *help)
@@ -141,7 +151,7 @@ static const struct {
       "Open trace…", check_chooser },
     { "win.view", "advice", "Advice appears here when a run has ended", "Open trace…",
       check_chooser },
-    { "win.view", "compare", "Keep this run as the baseline, or open a trace", "List of kept runs",
+    { "win.view", "compare", "A run and its baseline appear here side by side", "List of kept runs",
       check_runs },
     { "win.view", "performance",
       "Figures of caches, memory and precision appear here while a workflow runs", "Open trace…",
@@ -172,6 +182,27 @@ static void check_views(void)
         printf("  %s %s\n", views[i].action, views[i].target ? views[i].target : "");
         press_in(views[i].says, views[i].button);
         views[i].check();
+    }
+}
+
+// What acts on something that is not there.
+static void check_offers(void)
+{
+    static const struct {
+        const char *action, *target, *button;
+    } offers[] = { { "win.panel", "queue", "edit-clear-all-symbolic" },
+                   { "win.panel", "problems", "What does it need?" },
+                   { "win.panel", "form", "Choose values" },
+                   { "win.view", "kernels", "By shape" },
+                   { "win.view", "kernels", "By work size" },
+                   { "win.view", "kernels", "Look into it" },
+                   { "win.view", "compare", "Keep as baseline" } };
+    for (gsize i = 0; i < G_N_ELEMENTS(offers); i++) {
+        gtk_widget_activate_action(window, "win.perspective", "s",
+                                   strcmp(offers[i].action, "win.panel") ? "profile" : "compose");
+        gtk_widget_activate_action(window, offers[i].action, "s", offers[i].target);
+        printf("  %s\n", offers[i].button);
+        WAIT_FOR(find_shown(window, is_off, offers[i].button));
     }
 }
 
@@ -225,6 +256,40 @@ static void check_workflow(const char *path)
     check_nodes();
 }
 
+static GtkWidget *node_of(GtkWidget *w, const char *id)
+{
+    if (NINO_IS_NODE_VIEW(w) && !strcmp(nino_node_view_id(NINO_NODE_VIEW(w)), id))
+        return w;
+    GtkWidget *found = NULL;
+    for (GtkWidget *k = gtk_widget_get_first_child(w); k && !found;
+         k = gtk_widget_get_next_sibling(k))
+        found = node_of(k, id);
+    return found;
+}
+
+// With the list of what is wrong comes its mark, with nothing to wait for in between.
+static void check_problem(void)
+{
+    static const char flow[] =
+        "{\"71\": {\"class_type\": \"LoadImage\", \"inputs\": {\"image\": \"none.png\"}},"
+        " \"72\": {\"class_type\": \"SaveImage\", \"inputs\": {\"images\": [\"71\", 0],"
+        " \"filename_prefix\": \"empty\"}}}";
+    g_autofree char *path = NULL;
+    const int fd = g_file_open_tmp("ninodes-XXXXXX.json", &path, NULL);
+    CHECK(fd >= 0 && g_close(fd, NULL) && g_file_set_contents(path, flow, -1, NULL));
+    gtk_widget_activate_action(window, "win.panel", "s", "problems");
+    WAIT_FOR(find_shown(window, is_button, "What does it need?"));
+    g_autoptr(GFile) file = g_file_new_for_path(path);
+    nino_window_open(NINO_WINDOW(window), file);
+    g_unlink(path);
+    GtkWidget *node = node_of(window, "71");
+    NinoGraphColors c;
+    CHECK(node);
+    nino_graph_colors(node, &c);
+    const GdkRGBA is = nino_node_view_map_color(NINO_NODE_VIEW(node), FALSE);
+    CHECK(gdk_rgba_equal(&is, &c.error));
+}
+
 static void on_test_preferences(GSimpleAction *a, GVariant *parameter, gpointer user)
 {
     (void) a, (void) parameter, (void) user;
@@ -249,8 +314,10 @@ int main(int argc, char **argv)
     gtk_window_present(GTK_WINDOW(window));
     WAIT_FOR(gtk_widget_get_mapped(window) && gtk_widget_get_width(window) > 0);
     check_views();
+    check_offers();
     check_searches();
     check_workflow(argv[1]);
+    check_problem();
     nino_window_end(NINO_WINDOW(window));
     spin_loop(50);
     printf("  %zu views and %zu searches with nothing in them\n", G_N_ELEMENTS(views),

@@ -16,7 +16,7 @@ static char *description_of(GtkWidget *w)
 static gboolean is_described(GtkWidget *w, const char *text)
 {
     g_autofree char *s = description_of(w);
-    return strstr(s, text) != NULL;
+    return tells(s, text);
 }
 
 static NinoRun *make_run(void)

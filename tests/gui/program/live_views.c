@@ -329,6 +329,45 @@ static void read_share(gpointer user, const NinoCell *cells, size_t n)
             s->is = cells[i].number;
 }
 
+typedef struct Quantiles {
+    char kernel[64];
+    double p50, p95;
+} Quantiles;
+
+static void read_quantiles(gpointer user, const NinoCell *cells, size_t n)
+{
+    Quantiles *q = user;
+    if (*q->kernel && strcmp(cells[0].text, q->kernel) != 0)
+        return;
+    g_strlcpy(q->kernel, cells[0].text, sizeof(q->kernel));
+    for (size_t i = 0; i < n; i++) {
+        if (!strcmp(cells[i].column, "p50_ns"))
+            q->p50 = cells[i].number;
+        if (!strcmp(cells[i].column, "p95_ns"))
+            q->p95 = cells[i].number;
+    }
+}
+
+// With none chosen, the histogram shows the kernel that the page of one kernel shows; the table has its quantiles.
+static void check_none_chosen(NinoRun *run)
+{
+    static const char *const ids[] = { "histogram", "kernels", "kernel" };
+    Quantiles q = { .kernel = "" };
+    nino_histogram h;
+    guint64 t0, t1;
+    for (int i = 0; i < 3; i++) {
+        GtkWidget *view, *window = show(run, ids[i], &view);
+        CHECK(i < 2 || has_label(view, q.kernel));
+        nino_view_get_export(view)->rows(view, read_quantiles, &q);
+        gtk_window_destroy(GTK_WINDOW(window));
+    }
+    nino_run_range(run, &t0, &t1);
+    CHECK(!nino_history_histogram(nino_run_history(run),
+                                  nino_history_find(nino_run_history(run), q.kernel), t0, t1, &h,
+                                  NULL));
+    CHECK(q.p50 == h.p50_ns && q.p95 == h.p95_ns);
+}
+
 // The share of a kernel is of the same time in the table and beside its peers; there are transfers, too.
 static void check_share(NinoRun *run)
 {
@@ -421,6 +460,7 @@ int main(int argc, char **argv)
         check_shares(run);
         check_tables(run);
         check_share(run);
+        check_none_chosen(run);
         check_rate();
         check_loaded(run, path);
     }

@@ -13,6 +13,19 @@ static inline void spin_loop(int ms)
     while (g_get_monotonic_time() < end && (g_usleep(2000), TRUE));
 }
 
+// With a plain space between a number and its unit, as tests write it; g_free().
+static inline char *plain(const char *text)
+{
+    g_auto(GStrv) parts = g_strsplit(text, "\302\240", -1);
+    return g_strjoinv(" ", parts);
+}
+
+static inline gboolean tells(const char *text, const char *part)
+{
+    g_autofree char *all = plain(text), *wanted = plain(part);
+    return strstr(all, wanted) != NULL;
+}
+
 // Waits for something that takes the display a while.
 #define WAIT_FOR(cond)                                                                             \
     do {                                                                                           \

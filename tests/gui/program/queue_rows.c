@@ -60,7 +60,7 @@ static void check_content(NinoEngine *e, GtkWidget *panel)
 
 static gboolean has_text(GtkWidget *w, const char *part)
 {
-    if (GTK_IS_LABEL(w) && strstr(gtk_label_get_text(GTK_LABEL(w)), part))
+    if (GTK_IS_LABEL(w) && tells(gtk_label_get_text(GTK_LABEL(w)), part))
         return TRUE;
     for (GtkWidget *c = gtk_widget_get_first_child(w); c; c = gtk_widget_get_next_sibling(c))
         if (has_text(c, part))

@@ -115,7 +115,7 @@ static inline GdkTexture *picture_of(GtkWidget *w)
 
 static inline gboolean has_label(GtkWidget *w, const char *text)
 {
-    if (GTK_IS_LABEL(w) && strstr(gtk_label_get_text(GTK_LABEL(w)), text))
+    if (GTK_IS_LABEL(w) && tells(gtk_label_get_text(GTK_LABEL(w)), text))
         return TRUE;
     for (GtkWidget *c = gtk_widget_get_first_child(w); c; c = gtk_widget_get_next_sibling(c))
         if (has_label(c, text))
