@@ -72,8 +72,7 @@ static void histogram_update(NinoArea *area)
     h->kernel = nino_shown_kernel(h->run);
     h->n_outliers = 0;
     nino_run_range(h->run, &t0, &t1);
-    if (!h->kernel || nino_history_histogram(history, h->kernel, t0, t1, &h->data, NULL))
-        h->data = (nino_histogram){ .calls = 0 };
+    nino_shown_calls(h->run, h->kernel, &h->data);
     if (h->data.outliers) {
         nino_history_calls(history, h->kernel, t0, t1, h->outlier, MAX_OUTLIERS);
         h->n_outliers = MIN(h->data.outliers, MAX_OUTLIERS);

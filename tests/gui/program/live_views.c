@@ -3,6 +3,7 @@
 // and text filters work, that kernels have arrows, and that a saved trace shows the same as the
 // run. usage: live_views FOLDER_FOR_PICTURES [TRACE]
 #include "live/views.h"
+#include "live/shown_kernel.h"
 #include "tests/gui/program/made_run.h"
 #include "tests/gui/program/views.h"
 
@@ -354,17 +355,13 @@ static void check_none_chosen(NinoRun *run)
     static const char *const ids[] = { "histogram", "kernels", "kernel" };
     Quantiles q = { .kernel = "" };
     nino_histogram h;
-    guint64 t0, t1;
     for (int i = 0; i < 3; i++) {
         GtkWidget *view, *window = show(run, ids[i], &view);
         CHECK(i < 2 || has_label(view, q.kernel));
         nino_view_get_export(view)->rows(view, read_quantiles, &q);
         gtk_window_destroy(GTK_WINDOW(window));
     }
-    nino_run_range(run, &t0, &t1);
-    CHECK(!nino_history_histogram(nino_run_history(run),
-                                  nino_history_find(nino_run_history(run), q.kernel), t0, t1, &h,
-                                  NULL));
+    nino_shown_calls(run, nino_shown_kernel(run), &h);
     CHECK(q.p50 == h.p50_ns && q.p95 == h.p95_ns);
 }
 
