@@ -24,6 +24,7 @@ void nino_stats_destroy(nino_stats **stats)
         free(s->op[i].name);
         free(s->op[i].family);
         free(s->op[i].bin);
+        free(s->op[i].call);
     }
     free(s->op);
     free(s->sum_family);
@@ -116,10 +117,19 @@ static double requested_of(const char *launch)
     return v;
 }
 
+// Kept as long as all of them can be.
+static void op_keep(op_acc *a, uint64_t ns)
+{
+    if (a->n_call == a->calls && a->n_call < STATS_CALLS &&
+        stats_reserve((void **) &a->call, &a->cap_call, a->n_call, sizeof(*a->call)))
+        a->call[a->n_call++] = ns;
+}
+
 static void op_count(op_acc *a, const nino_event *ev, double requested)
 {
     const uint64_t ns = ev->u.kernel.dur_ns;
     const double d = (double) ns - a->mean;
+    op_keep(a, ns);
     a->calls++;
     a->total_ns += ns;
     a->min_ns = ns < a->min_ns ? ns : a->min_ns;
@@ -389,10 +399,36 @@ void nino_stats_add(nino_stats *s, const nino_event *ev, size_t n,
 
 // ---- results -----------------------------------------------------------------------------------
 
-// What call number `rank` took, of those in order of their times, from the middle of its bin.
+static int stats_by_ns(const void *x, const void *y)
+{
+    const uint64_t a = *(const uint64_t *) x, b = *(const uint64_t *) y;
+    return a < b ? -1 : a > b;
+}
+
+// Those that came since the last time take their places among the others.
+static void sort_calls(op_acc *a)
+{
+    const size_t n_new = a->n_call - a->n_sorted;
+    uint64_t *const fresh = n_new ? malloc(n_new * sizeof(*fresh)) : NULL;
+    if (fresh) {
+        memcpy(fresh, a->call + a->n_sorted, n_new * sizeof(*fresh));
+        qsort(fresh, n_new, sizeof(*fresh), stats_by_ns);
+        size_t i = a->n_sorted, at = a->n_call;
+        for (size_t k = n_new; k;)
+            a->call[--at] = i && a->call[i - 1] > fresh[k - 1] ? a->call[--i] : fresh[--k];
+        free(fresh);
+    } else if (n_new) {
+        qsort(a->call, a->n_call, sizeof(*a->call), stats_by_ns);
+    }
+    a->n_sorted = a->n_call;
+}
+
+// What call number `rank` took, of those in order of their times; where they are not kept, from the middle of its bin.
 static double call_at(const op_acc *a, uint64_t rank)
 {
     double seen = 0;
+    if (a->n_call == a->calls)
+        return (double) a->call[rank];
     if (!rank || rank + 1 >= a->calls)
         return (double) (rank ? a->max_ns : a->min_ns);
     for (size_t i = 0; i < STATS_BINS; i++) {
@@ -413,8 +449,9 @@ static double percentile(const op_acc *a, double q)
     return low + (at - floor(at)) * (high - low);
 }
 
-static nino_op_stat op_result(const op_acc *a)
+static nino_op_stat op_result(op_acc *a)
 {
+    sort_calls(a);
     const double ns = (double) a->total_ns;
     return (nino_op_stat){ .name = a->name,
                            .family = a->family,
@@ -441,7 +478,7 @@ static int by_total(const void *a, const void *b)
 }
 
 // The n accumulators as results, longest first; returns how many there are, 0: out of memory.
-static size_t results(const op_acc *acc, size_t n, nino_op_stat *out, size_t max)
+static size_t results(op_acc *acc, size_t n, nino_op_stat *out, size_t max)
 {
     nino_op_stat *all = calloc(n + 1, sizeof(*all));
     if (!all)

@@ -4,6 +4,7 @@
 
 enum {
     STATS_BINS = 2240,   // 1.02^2240 > 2^63 ns
+    STATS_CALLS = 16384, // of a kernel that are kept one by one
     STATS_SCOPES = 8192, // remembered scopes: kernels finish after the scope they belong to
     STATS_OPEN = 16,     // nodes open at once
     STATS_JOBS = 20      // whose times make the trend
@@ -16,6 +17,9 @@ typedef struct op_acc {
     double flops, bytes, requested;
     uint64_t unrequested; // calls with bytes of which `requested` is not known
     uint32_t *bin;
+    // What each call took, the first n_sorted in order; of more than STATS_CALLS, or where sums came, there are the bins.
+    uint64_t *call;
+    size_t n_call, cap_call, n_sorted;
 } op_acc;
 
 typedef struct node_acc {

@@ -32,9 +32,11 @@ static const struct {
     { "max_ns", N_("Max"), N_("Longest call"), 6, nino_format_ns },
     { "sigma_ns", "σ", N_("Standard deviation of the calls"), 6, nino_format_ns },
     // xgettext:no-c-format
-    { "p50_ns", "p50", N_("Half of the calls are shorter (within 2 %)"), 6, nino_format_ns },
+    { "p50_ns", "p50", N_("Half of the calls are shorter (of very many: within 2 %)"), 6,
+      nino_format_ns },
     // xgettext:no-c-format
-    { "p95_ns", "p95", N_("95 % of the calls are shorter (within 2 %)"), 6, nino_format_ns },
+    { "p95_ns", "p95", N_("95 % of the calls are shorter (of very many: within 2 %)"), 6,
+      nino_format_ns },
     { "gflops", "GFLOP/s", N_("Arithmetic of the op table divided by total time"), 7, NULL },
     { "gbps", "GB/s", N_("Bytes the op must move at least, divided by total time"), 5, NULL },
     // xgettext:no-c-format

@@ -37,7 +37,6 @@ void nino_shown_calls(NinoRun *run, uint32_t kernel, nino_histogram *out)
         if (ops[i].calls == out->calls && !strcmp(ops[i].name, nino_run_name(run, kernel))) {
             out->p50_ns = ops[i].p50_ns;
             out->p95_ns = ops[i].p95_ns;
-            out->p99_ns =
-                MAX(out->p99_ns, out->p95_ns); // within 2 % of each other they could cross
+            out->p99_ns = MAX(out->p99_ns, out->p95_ns); // of very many, those two are within 2 %
         }
 }

@@ -374,8 +374,8 @@ typedef struct nino_op_stat {
     // Owned by the nino_stats.
     const char *name, *family;
     uint64_t calls, total_ns, min_ns, max_ns;
-    // Percentiles lie between the calls around their place, in proportion; these come from a logarithmic histogram
-    // with bins 2 % wide. nino_histogram has the same of the calls themselves.
+    // Percentiles lie between the calls around their place, in proportion, as in nino_histogram. Of families, of a kernel
+    // with more than 16384 calls, and where sums were told, they come from a logarithmic histogram with bins 2 % wide.
     double mean_ns, sigma_ns, p50_ns, p95_ns;
     // Sums over the calls.
     double flops, bytes;
