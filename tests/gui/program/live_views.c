@@ -330,6 +330,14 @@ static void read_share(gpointer user, const NinoCell *cells, size_t n)
             s->is = cells[i].number;
 }
 
+// A run that has tiles in its timeline is not said to have none.
+static void check_tiles(NinoRun *run)
+{
+    GtkWidget *view, *window = show(run, "tiles", &view);
+    WAIT_FOR(has_label(view, "does not tell where in the image"));
+    gtk_window_destroy(GTK_WINDOW(window));
+}
+
 typedef struct Quantiles {
     char kernel[64];
     double p50, p95;
@@ -458,6 +466,7 @@ int main(int argc, char **argv)
         check_tables(run);
         check_share(run);
         check_none_chosen(run);
+        check_tiles(run);
         check_rate();
         check_loaded(run, path);
     }
