@@ -169,7 +169,8 @@ static const nino_doc_node *canvas_find_node(gpointer user, const char *id)
 
 static const NinoNodeHost node_host = { .edit = on_canvas_edit,
                                         .find = canvas_find_node,
-                                        .sent = nino_canvas_sent };
+                                        .sent = nino_canvas_sent,
+                                        .room = nino_canvas_room };
 
 static void on_level(GtkButton *button, gpointer user)
 {

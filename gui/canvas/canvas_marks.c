@@ -116,6 +116,21 @@ static void show_mark(NinoCanvas *c, NinoNodeView *v, gboolean is_subgraph)
     nino_node_view_set_picture(v, picture);
 }
 
+double nino_canvas_room(gpointer canvas, const graphene_rect_t *at)
+{
+    enum { GAP = 8 };
+    const NinoCanvas *c = canvas;
+    const float y0 = at->origin.y, y1 = y0 + at->size.height, x1 = at->origin.x + at->size.width;
+    float end = G_MAXFLOAT;
+    graphene_rect_t box;
+    for (guint i = 0; i < c->nodes->len; i++) {
+        nino_node_view_get_box(g_ptr_array_index(c->nodes, i), &box);
+        if (box.origin.x >= x1 && box.origin.y < y1 && box.origin.y + box.size.height > y0)
+            end = MIN(end, box.origin.x);
+    }
+    return MAX((double) (end - at->origin.x) - GAP, (double) at->size.width);
+}
+
 void nino_canvas_show_marks(NinoCanvas *c)
 {
     for (guint i = 0; i < c->nodes->len && c->doc; i++) {

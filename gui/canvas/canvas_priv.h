@@ -85,6 +85,7 @@ void nino_canvas_free_mark(gpointer mark);
 
 // The value of a node of this place at the last run; NULL: it was not seen then.
 const char *nino_canvas_sent(gpointer canvas, const char *id, const char *name);
+double nino_canvas_room(gpointer canvas, const graphene_rect_t *at);
 
 // ---- selection
 void nino_canvas_unselect(NinoCanvas *c); // nodes and spots, without telling

@@ -447,6 +447,11 @@ static void nino_node_view_init(NinoNodeView *v)
     g_array_set_clear_func(v->inputs, clear_slot);
     g_array_set_clear_func(v->outputs, clear_slot);
     g_array_set_clear_func(v->rows, clear_row);
+    cairo_font_options_t *font = cairo_font_options_create();
+    cairo_font_options_set_hint_style(
+        font, CAIRO_HINT_STYLE_NONE); // no letter loses its top where it is scaled
+    gtk_widget_set_font_options(GTK_WIDGET(v), font);
+    cairo_font_options_destroy(font);
     gtk_widget_set_focusable(GTK_WIDGET(v), TRUE);
     nino_graph_keep_ltr(GTK_WIDGET(v));
     g_signal_connect(v, "notify::has-focus", G_CALLBACK(on_node_view_focus), NULL);

@@ -24,6 +24,8 @@ typedef struct NinoNodeHost {
     const nino_doc_node *(*find)(gpointer user, const char *id); // NULL: it has gone
     // The value at the last run; NULL: there was none.
     const char *(*sent)(gpointer user, const char *id, const char *name);
+    // How wide a line at `at` may be before it meets another node beside it, in the coordinates of the workflow.
+    double (*room)(gpointer user, const graphene_rect_t *at);
 } NinoNodeHost;
 
 // `host` must be static.

@@ -113,6 +113,28 @@ void nino_node_view_set_selected(NinoNodeView *v, gboolean selected)
     gtk_widget_queue_draw(GTK_WIDGET(v));
 }
 
+graphene_rect_t nino_node_view_error_box(const NinoNodeView *v)
+{
+    if (!v->error || v->is_collapsed || v->detail != NINO_DETAIL_FULL)
+        return GRAPHENE_RECT_INIT(0, 0, 0, 0);
+    graphene_rect_t at = GRAPHENE_RECT_INIT(4, (float) v->height, (float) v->width - 8,
+                                            NINO_NODE_SLOT),
+                    there;
+    if (v->error_width > v->width - 8) {
+        graphene_rect_offset_r(&at, (float) v->x, (float) v->y, &there);
+        at.size.width = (float) MIN(v->error_width, v->host->room(v->user, &there));
+    }
+    return at;
+}
+
+static void measure_error(NinoNodeView *v)
+{
+    PangoRectangle text = { 0 };
+    g_autoptr(PangoLayout) l = gtk_widget_create_pango_layout(GTK_WIDGET(v), v->error);
+    pango_layout_get_pixel_extents(l, NULL, &text);
+    v->error_width = text.width + 1;
+}
+
 void nino_node_view_set_mark(NinoNodeView *v, const NinoNodeMark *mark)
 {
     const NinoNodeMark none = { .seconds = -1 };
@@ -123,6 +145,7 @@ void nino_node_view_set_mark(NinoNodeView *v, const NinoNodeMark *mark)
         return;
     g_free(v->error);
     v->error = g_strdup(now.error);
+    measure_error(v);
     v->mark = now;
     v->mark.error = v->error;
     v->has_mark = mark != NULL;

@@ -33,6 +33,7 @@ struct _NinoNodeView {
     gboolean has_mark;
     NinoNodeAhead ahead;
     char *error;
+    double error_width;        // as drawn
     GdkTexture *made, *loaded; // the picture to show: what it made, or what it loads
     char *loaded_path;
     double picture_y;
@@ -63,12 +64,7 @@ static inline double nino_node_view_new_port_y(const NinoNodeView *v)
 }
 
 // Below the node, where its error is told in one line; empty: none is. What has no room there is in the tooltip.
-static inline graphene_rect_t nino_node_view_error_box(const NinoNodeView *v)
-{
-    const gboolean is_told = v->error && !v->is_collapsed && v->detail == NINO_DETAIL_FULL;
-    return is_told ? GRAPHENE_RECT_INIT(4, (float) v->height, MAX((float) v->width - 8, 220), 20)
-                   : GRAPHENE_RECT_INIT(0, 0, 0, 0);
-}
+graphene_rect_t nino_node_view_error_box(const NinoNodeView *v);
 
 // Where the labels of rows stand.
 void nino_node_view_label_area(const NinoNodeView *v, double *x, double *width);

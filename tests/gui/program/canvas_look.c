@@ -296,6 +296,40 @@ static void test_error_below(void)
     CHECK_STR(gtk_widget_get_tooltip_text(now), "a long reason");
 }
 
+static GtkWidget *at_place(double x, double y)
+{
+    return gtk_widget_pick(GTK_WIDGET(canvas), x + canvas->view.x, y + canvas->view.y,
+                           GTK_PICK_DEFAULT);
+}
+
+// A long one reaches beyond its node, up to the next one beside it.
+static void test_error_beside(void)
+{
+    const NinoNodeMark m = { .state = NINO_NODE_FAILED,
+                             .seconds = -1,
+                             .error = "a reason that is much longer than its node is wide, "
+                                      "and than the one above" };
+    open_text(
+        "{\"nodes\": [{\"id\": 1, \"type\": \"EmptyLatentImage\", \"pos\": [0, 0], \"size\": "
+        "[200, 106]}, {\"id\": 2, \"type\": \"EmptyLatentImage\", \"pos\": [300, 40], \"size\": "
+        "[200, 306]}, {\"id\": 3, \"type\": \"EmptyLatentImage\", \"pos\": [0, 300], \"size\": "
+        "[200, 106]}], \"links\": []}");
+    nino_canvas_set_zoom(canvas, 1);
+    nino_canvas_mark(canvas, "1", &m);
+    nino_canvas_mark(canvas, "3", &m);
+    spin_loop(400);
+    graphene_rect_t box;
+    for (int i = 0; i < 2; i++) {
+        nino_node_view_get_box(NINO_NODE_VIEW(view_of(i ? "3" : "1")), &box);
+        const double y = box.origin.y + box.size.height + 10;
+        CHECK(at_place(285, y) == view_of(i ? "3" : "1"));
+        CHECK(at_place(297, y) == (i ? view_of("3") : GTK_WIDGET(canvas)));
+        CHECK(at_place(320, y) == view_of(i ? "3" : "2"));
+    }
+    shot("error");
+    nino_canvas_clear_marks(canvas);
+}
+
 // On the minimap a node without a colour of its own is as on the canvas; a dot is seen at all.
 static void test_map_colours(void)
 {
@@ -422,6 +456,7 @@ int main(int argc, char **argv)
         test_high_contrast();
         test_high_contrast_parts();
         test_error_below();
+        test_error_beside();
         test_map_colours();
         test_fit_resized();
         test_first_frames();
