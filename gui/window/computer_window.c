@@ -8,6 +8,7 @@
 #include "base/i18n.h"
 #include "base/places.h"
 #include "base/tokens.h"
+#include "engine/forecast.h"
 #include "engine/measure_row.h"
 
 #define GIB (1024.0 * 1024 * 1024)
@@ -29,9 +30,15 @@ static const struct { const char *family, *task; double gib; } needs[] = {
 };
 // clang-format on
 
+// A workflow that needs nothing: its plan tells what runs may take.
+static const char nothing[] =
+    "{\"1\": {\"class_type\": \"EmptyLatentImage\", \"inputs\": {}}, \"2\": {\"class_type\": "
+    "\"SaveLatent\", \"inputs\": {\"samples\": [\"1\", 0]}}}";
+
 typedef struct Computer {
-    GtkWidget *memory, *verdict[G_N_ELEMENTS(needs)];
+    GtkWidget *memory, *budget, *verdict[G_N_ELEMENTS(needs)];
     GCancellable *cancellable;
+    char *device; // selector; NULL: the default one
 } Computer;
 
 static void computer_free(gpointer user)
@@ -39,6 +46,7 @@ static void computer_free(gpointer user)
     Computer *c = user;
     g_cancellable_cancel(c->cancellable); // no answer comes any more
     g_object_unref(c->cancellable);
+    g_free(c->device);
     g_free(c);
 }
 
@@ -94,6 +102,22 @@ static void show_verdicts(Computer *c, double gib)
     }
 }
 
+static void on_budget(gpointer user, const char *text, gboolean fits)
+{
+    static const char before[] = "(budget ";
+    Computer *c = user;
+    const char *at = strstr(text, before);
+    g_auto(GStrv) parts = g_strsplit(at ? at + strlen(before) : "", ")", 2);
+    const double gib = parts[0] ? gib_of(parts[0]) : 0;
+    (void) fits;
+    g_autofree char *budget =
+        gib > 0 ? g_strdup_printf(_("%.1f GiB of it are for runs"), gib) : g_strdup(text);
+    gtk_label_set_text(GTK_LABEL(c->budget), budget);
+    gtk_widget_show(c->budget);
+    if (gib > 0)
+        show_verdicts(c, gib);
+}
+
 static void on_devices(GObject *child, GAsyncResult *result, gpointer user)
 {
     g_autofree char *out = NULL, *name = NULL;
@@ -103,17 +127,15 @@ static void on_devices(GObject *child, GAsyncResult *result, gpointer user)
     if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
         return; // the window is gone
     Computer *c = user;
-    const char *device = g_object_get_data(child, "device");
-    if (!out || !find_memory(out, device, &name, &gib)) {
+    if (!out || !find_memory(out, c->device, &name, &gib)) {
         gtk_label_set_text(GTK_LABEL(c->memory), error ? error->message : _("No device was found"));
         return;
     }
     g_autofree char *text = g_strdup_printf(_("%s: %.1f GiB of memory"), name, gib);
     gtk_label_set_text(GTK_LABEL(c->memory), text);
-    show_verdicts(c, gib);
 }
 
-static void ask_devices(Computer *c, const char *device)
+static void ask_devices(Computer *c)
 {
     g_autoptr(GError) error = NULL;
     g_autofree char *program = nino_place_of_command();
@@ -124,7 +146,6 @@ static void ask_devices(Computer *c, const char *device)
         gtk_label_set_text(GTK_LABEL(c->memory), error->message);
         return;
     }
-    g_object_set_data_full(G_OBJECT(p), "device", g_strdup(device), g_free);
     g_subprocess_communicate_utf8_async(p, NULL, c->cancellable, on_devices, c);
 }
 
@@ -165,12 +186,15 @@ GtkWidget *nino_computer_window_new(GtkWindow *parent, NinoEngine *engine, const
               *scroll = gtk_scrolled_window_new();
     c->cancellable = g_cancellable_new();
     c->memory = left_label(_("Asking…"), "text");
+    c->budget = left_label("", "text");
+    gtk_widget_hide(c->budget); // until it is known
     gtk_window_set_title(GTK_WINDOW(window), _("What this computer can do"));
     gtk_window_set_default_size(GTK_WINDOW(window), 620, 640);
     gtk_window_set_transient_for(GTK_WINDOW(window), parent);
     gtk_widget_add_css_class(box, "page");
     gtk_box_append(GTK_BOX(box), left_label(_("Device"), "heading"));
     gtk_box_append(GTK_BOX(box), c->memory);
+    gtk_box_append(GTK_BOX(box), c->budget);
     gtk_box_append(GTK_BOX(box), nino_measure_row_new(engine, device, &named));
     gtk_accessible_update_property(GTK_ACCESSIBLE(named), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
                                    _("Speed"), -1);
@@ -186,6 +210,8 @@ GtkWidget *nino_computer_window_new(GtkWindow *parent, NinoEngine *engine, const
     gtk_window_set_child(GTK_WINDOW(window), scroll);
     g_object_set_data_full(G_OBJECT(window), "computer", c, computer_free);
     nino_focus_when_placed(named); // else the figures, which can be selected, show a cursor
-    ask_devices(c, device && *device ? device : NULL);
+    c->device = device && *device ? g_strdup(device) : NULL;
+    ask_devices(c);
+    nino_plan_ask(nothing, strlen(nothing), NULL, NULL, c->device, c->cancellable, on_budget, c);
     return window;
 }

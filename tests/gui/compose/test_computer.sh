@@ -15,9 +15,9 @@ start
 need_bus
 press button 'What can this computer do?'
 at window 'What this computer can do' wait || die "no window opens"
-at label '* GiB of memory' wait || die "the memory is not told"
+at label '*GiB of it are for runs' wait || die "the memory is not told"
 at label '✓ fits' wait || die "nothing is said to fit"
-memory=$(at label '* GiB of memory' get | sed -n 's/.*: \([0-9.]*\) GiB of memory.*/\1/p')
+memory=$(at label '*GiB of it are for runs' get | grep -o '[0-9.]* GiB of it' | head -1 | cut -d' ' -f1)
 fits() { at window 'What this computer can do' tree | grep -c '✓ fits'; }
 wanted=$(awk -F'|' -v m="$memory" '$2 <= m {n++} END {print n + 0}' "$work/needs")
 [ "$(fits)" = "$wanted" ] || die "$(fits) are said to fit into $memory GiB, it is $wanted"
