@@ -215,11 +215,15 @@ static void show_readout(Timeline *t)
     for (char *c = plain; c && *c; c++)
         if (*c == '\n')
             *c = ' ';
-    const char *hint = _("Drag selects a range, the wheel zooms, arrows and n/p step, f fits the "
-                         "selection, Home shows all, m notes something, h, i and c hide, pin "
-                         "and collapse a row");
+    const char *hint = "", *more = NULL;
+    if (t->n_rows) {
+        hint = _("Drag selects a range, the wheel zooms, f fits the selection, Home shows all");
+        more = _("Drag selects a range, the wheel zooms, arrows and n/p step, f fits the "
+                 "selection, Home shows all, m notes something, h, i and c hide, pin "
+                 "and collapse a row");
+    }
     gtk_label_set_text(GTK_LABEL(t->readout), plain && *plain ? plain : hint);
-    gtk_widget_set_tooltip_text(t->readout, plain && *plain ? plain : hint);
+    gtk_widget_set_tooltip_text(t->readout, plain && *plain ? plain : more);
     g_free(plain);
 }
 
@@ -302,7 +306,11 @@ void nino_timeline_update(Timeline *t)
     gtk_widget_queue_draw(t->area);
 }
 
-static void on_timeline_changed(NinoArea *area) { nino_timeline_update(nino_area_user(area)); }
+static void on_timeline_changed(NinoArea *area)
+{
+    nino_timeline_update(nino_area_user(area));
+    show_readout(nino_area_user(area));
+}
 
 // Names have other ids from now on.
 static void on_timeline_cleared(NinoArea *area)
