@@ -4,7 +4,7 @@
 #include "base/i18n.h"
 #include "base/tokens.h"
 
-enum { PICTURE = 48, PICTURE_BESIDE = 32, WIDTH_CHARS = 20, MOST_CHARS = 44, MOST_BESIDE = 72 };
+enum { PICTURE = 48, WIDTH_CHARS = 20, MOST_CHARS = 44 };
 
 const NinoEmpty nino_empty_no_workflow = {
     "document-open-symbolic",
@@ -95,37 +95,56 @@ void nino_empty_add_search(GtkWidget *empty, GtkEditable *search, const char *no
     empty_update(empty);
 }
 
-GtkWidget *nino_empty_new(const NinoEmpty *what, GtkOrientation orientation)
+GtkWidget *nino_empty_new(const NinoEmpty *what)
 {
-    const gboolean is_beside = orientation == GTK_ORIENTATION_HORIZONTAL;
     Empty *e = g_new0(Empty, 1);
-    GtkWidget *empty = gtk_box_new(orientation, NINO_SPACE_M),
-              *words = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_S);
+    GtkWidget *empty = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_S);
     e->what = what;
     e->image = gtk_image_new();
-    gtk_image_set_pixel_size(GTK_IMAGE(e->image), is_beside ? PICTURE_BESIDE : PICTURE);
+    gtk_image_set_pixel_size(GTK_IMAGE(e->image), PICTURE);
     e->label = gtk_label_new("");
     gtk_label_set_wrap(GTK_LABEL(e->label), TRUE);
     gtk_label_set_wrap_mode(GTK_LABEL(e->label), PANGO_WRAP_WORD_CHAR);
-    gtk_label_set_max_width_chars(GTK_LABEL(e->label), is_beside ? MOST_BESIDE : MOST_CHARS);
+    gtk_label_set_max_width_chars(GTK_LABEL(e->label), MOST_CHARS);
     gtk_label_set_width_chars(GTK_LABEL(e->label), WIDTH_CHARS);
-    gtk_label_set_justify(GTK_LABEL(e->label), is_beside ? GTK_JUSTIFY_LEFT : GTK_JUSTIFY_CENTER);
-    gtk_label_set_xalign(GTK_LABEL(e->label), is_beside ? 0 : 0.5f);
+    gtk_label_set_justify(GTK_LABEL(e->label), GTK_JUSTIFY_CENTER);
     e->buttons = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_S);
-    gtk_widget_set_halign(e->buttons, is_beside ? GTK_ALIGN_START : GTK_ALIGN_CENTER);
+    gtk_widget_set_halign(e->buttons, GTK_ALIGN_CENTER);
     gtk_widget_add_css_class(e->image, "dim-label");
     gtk_widget_add_css_class(e->label, "dim-label");
     gtk_widget_add_css_class(empty, "empty");
-    gtk_widget_set_valign(words, GTK_ALIGN_CENTER);
-    gtk_widget_set_hexpand(words, is_beside); // else as narrow as the height of the picture allows
-    gtk_box_append(GTK_BOX(words), e->label);
-    gtk_box_append(GTK_BOX(words), e->buttons);
     gtk_box_append(GTK_BOX(empty), e->image);
-    gtk_box_append(GTK_BOX(empty), words);
+    gtk_box_append(GTK_BOX(empty), e->label);
+    gtk_box_append(GTK_BOX(empty), e->buttons);
     gtk_widget_set_halign(empty, GTK_ALIGN_CENTER);
     gtk_widget_set_valign(empty, GTK_ALIGN_CENTER);
     gtk_widget_set_vexpand(empty, TRUE);
     g_object_set_data_full(G_OBJECT(empty), "empty", e, empty_free);
     empty_update(empty);
     return empty;
+}
+
+static void on_rows(GListModel *rows, guint at, guint removed, guint added, GtkWidget *list)
+{
+    (void) at, (void) removed, (void) added;
+    gtk_widget_set_visible(list, g_list_model_get_n_items(rows) > 0);
+}
+
+static void on_no_rows(GListModel *rows, guint at, guint removed, guint added, GtkWidget *empty)
+{
+    (void) at, (void) removed, (void) added;
+    gtk_widget_set_visible(empty, !g_list_model_get_n_items(rows));
+}
+
+GtkWidget *nino_empty_or_rows(GtkWidget *empty, GtkWidget *list, GListModel *rows)
+{
+    GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    gtk_widget_set_vexpand(list, TRUE);
+    gtk_box_append(GTK_BOX(box), list);
+    gtk_box_append(GTK_BOX(box), empty);
+    g_signal_connect_object(rows, "items-changed", G_CALLBACK(on_rows), list, 0);
+    g_signal_connect_object(rows, "items-changed", G_CALLBACK(on_no_rows), empty, 0);
+    on_rows(rows, 0, 0, 0, list);
+    on_no_rows(rows, 0, 0, 0, empty);
+    return box;
 }

@@ -16,8 +16,9 @@ typedef struct NinoEmpty {
 // What several views say: no workflow is open; there is no run to look at (with a text of each view's own).
 extern const NinoEmpty nino_empty_no_workflow, nino_empty_no_run;
 
-// In a pane the picture is above the words, in a plot, which may be low, beside them.
-GtkWidget *nino_empty_new(const NinoEmpty *what, GtkOrientation orientation);
+GtkWidget *nino_empty_new(const NinoEmpty *what);
+// The list while it has rows, else `empty`.
+GtkWidget *nino_empty_or_rows(GtkWidget *empty, GtkWidget *list, GListModel *rows);
 // Something else instead, with this text (NULL: its own).
 void nino_empty_say(GtkWidget *empty, const NinoEmpty *what, const char *text);
 // While something is typed there, it says that nothing is found and offers to clear the search.

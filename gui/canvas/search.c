@@ -223,7 +223,7 @@ GtkWidget *nino_search_new(const char *label, GPtrArray *items, NinoSearchFn cho
     Search *s = g_new0(Search, 1);
     static const NinoEmpty nothing = { .icon = "edit-find-symbolic", .text = N_("Nothing found") };
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_S),
-              *none = nino_empty_new(&nothing, GTK_ORIENTATION_VERTICAL);
+              *none = nino_empty_new(&nothing);
     GtkEventController *keys = gtk_event_controller_key_new();
     *s = (Search){ .popover = gtk_popover_new(),
                    .entry = gtk_search_entry_new(),

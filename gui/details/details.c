@@ -513,7 +513,7 @@ GtkWidget *nino_details_new(NinoRun *run)
         N_("Choose a bar in the timeline, a kernel, a tile or a range: its details appear here"),
         { { N_("Find in the timeline"), "win.find-bar" }, { N_("Open trace…"), "win.open-trace" } }
     };
-    d->empty = nino_empty_new(&empty, GTK_ORIENTATION_VERTICAL);
+    d->empty = nino_empty_new(&empty);
     gtk_box_append(GTK_BOX(all), d->empty);
     gtk_box_append(GTK_BOX(all), d->body);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(d->box), all);

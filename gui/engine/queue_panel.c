@@ -480,10 +480,10 @@ static void nino_queue_panel_init(NinoQueuePanel *p)
     gtk_widget_set_parent(p->box, GTK_WIDGET(p));
     gtk_box_append(GTK_BOX(p->box), toolbar(p));
     static const NinoEmpty empty = { "view-list-symbolic",
-                                     N_("Nothing is queued\nRun (Ctrl+Enter) adds the workflow"),
+                                     N_("Nothing is queued; Run (Ctrl+Enter) adds the workflow"),
                                      { { N_("Start a run"), "win.run" },
                                        { N_("Workflows"), "win.drawer::workflows" } } };
-    p->empty = nino_empty_new(&empty, GTK_ORIENTATION_VERTICAL);
+    p->empty = nino_empty_new(&empty);
     p->list = gtk_list_box_new();
     gtk_list_box_set_selection_mode(GTK_LIST_BOX(p->list), GTK_SELECTION_NONE);
     gtk_accessible_update_property(GTK_ACCESSIBLE(p->list), GTK_ACCESSIBLE_PROPERTY_LABEL,

@@ -490,7 +490,7 @@ static void nino_advice_view_init(NinoAdviceView *v)
     v->list = gtk_list_box_new();
     gtk_list_box_set_selection_mode(GTK_LIST_BOX(v->list), GTK_SELECTION_NONE);
     gtk_list_box_set_show_separators(GTK_LIST_BOX(v->list), TRUE);
-    v->empty = nino_empty_new(&nino_empty_no_run, GTK_ORIENTATION_VERTICAL);
+    v->empty = nino_empty_new(&nino_empty_no_run);
     GtkWidget *scroll = gtk_scrolled_window_new(), *both = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     gtk_box_append(GTK_BOX(both), v->list);
     gtk_box_append(GTK_BOX(both), v->empty);

@@ -554,7 +554,7 @@ static void nino_compare_view_init(NinoCompareView *v)
     gtk_paned_set_resize_start_child(GTK_PANED(v->panes), FALSE);
     gtk_widget_set_vexpand(v->panes, TRUE);
     gtk_box_append(GTK_BOX(v), v->panes);
-    v->empty = nino_empty_new(&nino_empty_no_run, GTK_ORIENTATION_VERTICAL);
+    v->empty = nino_empty_new(&nino_empty_no_run);
     gtk_box_append(GTK_BOX(v), v->empty);
 }
 

@@ -338,8 +338,7 @@ static GtkWidget *make_list(Histogram *h)
     gtk_list_box_set_activate_on_single_click(GTK_LIST_BOX(h->list), TRUE);
     static const NinoEmpty none = { .icon = "object-select-symbolic",
                                     .text = N_("No call is far longer than the others") };
-    gtk_list_box_set_placeholder(GTK_LIST_BOX(h->list),
-                                 nino_empty_new(&none, GTK_ORIENTATION_VERTICAL));
+    gtk_list_box_set_placeholder(GTK_LIST_BOX(h->list), nino_empty_new(&none));
     gtk_accessible_update_property(GTK_ACCESSIBLE(h->list), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Outliers"), -1);
     g_signal_connect(h->list, "row-activated", G_CALLBACK(on_histogram_row), h);

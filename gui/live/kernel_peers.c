@@ -1,6 +1,7 @@
 // The table of peers. Its rows are made anew when the range or the records change; what was chosen stays so.
 #include "live/kernel_peers.h"
 
+#include "base/empty.h"
 #include "base/i18n.h"
 #include "base/table.h"
 #include "plot/pick_menu.h"
@@ -297,6 +298,11 @@ static gboolean peers_menu(GtkWidget *view, double *x, double *y, GMenu *more, g
 
 GtkWidget *nino_kernel_peers_new(NinoRun *run, NinoPeerFn chosen, gpointer user)
 {
+    static const NinoEmpty none = {
+        "x-office-presentation-symbolic",
+        N_("Choose a kernel in the table of kernels or in the timeline"),
+        { { N_("Kernels"), "win.view::kernels" }, { N_("Open trace…"), "win.open-trace" } },
+    };
     Peers *p = g_new0(Peers, 1);
     p->run = g_object_ref(run);
     p->chosen = chosen;
@@ -326,7 +332,8 @@ GtkWidget *nino_kernel_peers_new(NinoRun *run, NinoPeerFn chosen, gpointer user)
                                    _("Launches of the same op"), -1);
     g_signal_connect_swapped(p->selection, "notify::selected", G_CALLBACK(on_peer_selected), p);
     nino_pick_menu_add(p->view, run, peers_menu, p);
-    GtkWidget *scroll = nino_table_scroller_new(p->view);
-    g_object_set_data_full(G_OBJECT(scroll), "peers", p, peers_free);
-    return scroll;
+    GtkWidget *pane = nino_empty_or_rows(nino_empty_new(&none), nino_table_scroller_new(p->view),
+                                         G_LIST_MODEL(p->selection));
+    g_object_set_data_full(G_OBJECT(pane), "peers", p, peers_free);
+    return pane;
 }

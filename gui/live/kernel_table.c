@@ -19,7 +19,7 @@ enum { MAX_OPS = 4096, UPDATE_MS = 500 };
 
 typedef struct Table {
     NinoRun *run; // the widget holds it
-    GtkWidget *box, *view, *search, *by_shape, *by_work, *page, *count, *empty;
+    GtkWidget *box, *view, *search, *by_shape, *by_work, *page, *count;
     GtkColumnViewColumn *sizes[2]; // global, local
     GListStore *rows;
     GHashTable *by_name; // "op\nfamily" -> NinoKernelRow
@@ -461,25 +461,13 @@ static GtkWidget *kernel_table_make_bar(Table *t)
     return bar;
 }
 
-static void on_kernel_rows(GtkWidget *box)
-{
-    const Table *t = g_object_get_data(G_OBJECT(box), "table");
-    gtk_widget_set_visible(t->empty, !g_list_model_get_n_items(G_LIST_MODEL(t->selection)));
-}
-
-// The list, and over it what is said where it has no rows.
 static GtkWidget *with_empty(Table *t, GtkWidget *list)
 {
-    GtkWidget *overlay = gtk_overlay_new();
-    t->empty = nino_empty_new(&nino_empty_no_run, GTK_ORIENTATION_VERTICAL);
-    nino_empty_say(t->empty, &nino_empty_no_run,
+    GtkWidget *empty = nino_empty_new(&nino_empty_no_run);
+    nino_empty_say(empty, &nino_empty_no_run,
                    _("Kernels and what they cost appear here while a workflow runs"));
-    nino_empty_add_search(t->empty, GTK_EDITABLE(t->search), N_("No kernel is called so"));
-    gtk_overlay_set_child(GTK_OVERLAY(overlay), list);
-    gtk_overlay_add_overlay(GTK_OVERLAY(overlay), t->empty);
-    g_signal_connect_object(t->selection, "items-changed", G_CALLBACK(on_kernel_rows), t->box,
-                            G_CONNECT_SWAPPED);
-    return overlay;
+    nino_empty_add_search(empty, GTK_EDITABLE(t->search), N_("No kernel is called so"));
+    return nino_empty_or_rows(empty, list, G_LIST_MODEL(t->selection));
 }
 
 static GtkWidget *new_kernel_table(NinoRun *run)

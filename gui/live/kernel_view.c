@@ -78,9 +78,7 @@ static void show_facts(View *v, const NinoPeer *p)
 {
     v->n_facts = 0;
     gtk_label_set_text(GTK_LABEL(v->title), p ? p->kernel : _("No kernel is chosen"));
-    if (!p) {
-        add_fact(v, "%s", _("Choose one in the table of kernels or in the timeline"));
-    } else {
+    if (p) {
         add_times(v, p);
         add_bound(v, p);
         if (*p->work)

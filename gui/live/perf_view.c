@@ -128,7 +128,7 @@ static GtkWidget *new_perf_view(NinoRun *run)
     f->run = run;
     f->page = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     make_grid(f);
-    f->empty = nino_empty_new(&nino_empty_no_run, GTK_ORIENTATION_VERTICAL);
+    f->empty = nino_empty_new(&nino_empty_no_run);
     nino_empty_say(f->empty, &nino_empty_no_run,
                    _("Figures of caches, memory and precision appear here while a workflow runs"));
     gtk_box_append(GTK_BOX(f->page), f->grid);

@@ -408,7 +408,7 @@ static GtkWidget *new_runs_view(NinoRun *run)
     static const NinoEmpty empty = { "document-open-recent-symbolic",
                                      N_("Runs that end while this window watches them appear here"),
                                      { { N_("Open trace…"), "win.open-trace" } } };
-    GtkWidget *none = nino_empty_new(&empty, GTK_ORIENTATION_VERTICAL);
+    GtkWidget *none = nino_empty_new(&empty);
     gtk_list_box_set_placeholder(GTK_LIST_BOX(r->list), none);
     GtkWidget *scroll = gtk_scrolled_window_new();
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), r->list);

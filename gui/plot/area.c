@@ -183,7 +183,7 @@ static gboolean update_nothing(gpointer area)
     NinoArea *a = area;
     a->later = 0;
     if (a->nothing && !a->empty) {
-        a->empty = nino_empty_new(&nino_empty_no_run, GTK_ORIENTATION_HORIZONTAL);
+        a->empty = nino_empty_new(&nino_empty_no_run);
         gtk_widget_set_parent(a->empty, GTK_WIDGET(a));
     }
     if (a->nothing)

@@ -222,7 +222,7 @@ float nino_plot_text(NinoPlot *p, float x, float y, float max_width, NinoPlotAli
     return (float) w;
 }
 
-enum { ROOM_FOR_EMPTY = 90 }; // a picture beside a sentence of two lines over buttons
+enum { ROOM_FOR_EMPTY = 160 }; // a picture over a sentence of two lines over buttons
 
 void nino_plot_empty(NinoPlot *p, const char *text)
 {

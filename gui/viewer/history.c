@@ -143,7 +143,7 @@ void nino_viewer_history_init(NinoViewer *v)
 {
     static const NinoEmpty none = { .icon = "edit-find-symbolic",
                                     .text = N_("No result has this") };
-    v->not_found = nino_empty_new(&none, GTK_ORIENTATION_HORIZONTAL);
+    v->not_found = nino_empty_new(&none);
     nino_empty_add_search(v->not_found, GTK_EDITABLE(v->search), none.text);
     gtk_widget_set_vexpand(v->not_found, FALSE);
     gtk_widget_hide(v->not_found);

@@ -325,7 +325,7 @@ static void nino_viewer_init(NinoViewer *v)
                                      N_("Results appear here"),
                                      { { N_("Start a run"), "win.run" },
                                        { N_("Workflows"), "win.drawer::workflows" } } };
-    v->empty = nino_empty_new(&empty, GTK_ORIENTATION_VERTICAL);
+    v->empty = nino_empty_new(&empty);
     gtk_widget_set_hexpand(v->empty, TRUE);
     gtk_box_append(GTK_BOX(v->empty_page), v->empty);
     nino_viewer_play_init(v);

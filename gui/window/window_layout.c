@@ -201,7 +201,7 @@ static GtkWidget *log_panel(NinoWindow *w)
                                      N_("No messages so far"),
                                      { { N_("Start a run"), "win.run" },
                                        { N_("Workflows"), "win.drawer::workflows" } } };
-    w->log_empty = nino_empty_new(&empty, GTK_ORIENTATION_VERTICAL);
+    w->log_empty = nino_empty_new(&empty);
     gtk_overlay_set_child(GTK_OVERLAY(overlay), scroller);
     gtk_overlay_add_overlay(GTK_OVERLAY(overlay), w->log_empty);
     return overlay;

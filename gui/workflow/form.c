@@ -232,8 +232,7 @@ void nino_form_show(NinoForm *form, NinoTab *tab)
     gtk_widget_set_sensitive(form->choose, tab != NULL);
     if (!tab) {
         clear(form);
-        gtk_box_append(GTK_BOX(form->box),
-                       nino_empty_new(&nino_empty_no_workflow, GTK_ORIENTATION_VERTICAL));
+        gtk_box_append(GTK_BOX(form->box), nino_empty_new(&nino_empty_no_workflow));
         return;
     }
     nino_document *doc = nino_tab_document(tab);
@@ -250,7 +249,7 @@ void nino_form_show(NinoForm *form, NinoTab *tab)
         static const NinoEmpty none = { "document-edit-symbolic",
                                         N_("This workflow has no values to set"),
                                         { { N_("Nodes"), "win.drawer::nodes" } } };
-        gtk_box_append(GTK_BOX(form->box), nino_empty_new(&none, GTK_ORIENTATION_VERTICAL));
+        gtk_box_append(GTK_BOX(form->box), nino_empty_new(&none));
     }
 }
 

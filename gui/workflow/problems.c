@@ -253,7 +253,7 @@ static void nino_problems_init(NinoProblems *p)
     gtk_widget_add_css_class(p->plan, "bar");
     gtk_widget_set_visible(p->plan, FALSE);
     gtk_box_append(GTK_BOX(bar), p->ask);
-    p->none = nino_empty_new(&nino_empty_no_workflow, GTK_ORIENTATION_VERTICAL);
+    p->none = nino_empty_new(&nino_empty_no_workflow);
     p->list = gtk_list_box_new();
     gtk_list_box_set_selection_mode(GTK_LIST_BOX(p->list), GTK_SELECTION_BROWSE);
     gtk_accessible_update_property(GTK_ACCESSIBLE(p->list), GTK_ACCESSIBLE_PROPERTY_LABEL,

@@ -248,7 +248,7 @@ GtkWidget *nino_shelf_new(const NinoShelfType *type, gpointer user)
     s->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     s->entry = gtk_search_entry_new();
     s->list = gtk_list_box_new();
-    s->empty = nino_empty_new(&type->empty, GTK_ORIENTATION_VERTICAL);
+    s->empty = nino_empty_new(&type->empty);
     nino_empty_add_search(s->empty, GTK_EDITABLE(s->entry), type->not_found);
     g_object_set(s->entry, "placeholder-text", _(type->search), NULL);
     gtk_widget_set_tooltip_text(s->entry, _(type->search));

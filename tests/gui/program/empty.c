@@ -64,6 +64,26 @@ static gboolean is_search(GtkWidget *w, const char *help)
     return !g_strcmp0(says, help);
 }
 
+static gboolean is_table(GtkWidget *w, const char *text)
+{
+    (void) text;
+    return GTK_IS_COLUMN_VIEW(w);
+}
+
+static gboolean begins(GtkWidget *w, const char *text)
+{
+    return GTK_IS_LABEL(w) && g_str_has_prefix(gtk_label_get_text(GTK_LABEL(w)), text);
+}
+
+// Everywhere the picture is above the words.
+static void check_layout(GtkWidget *empty, const char *text)
+{
+    graphene_rect_t picture, words;
+    CHECK(gtk_widget_compute_bounds(find_shown(empty, is_picture, NULL), empty, &picture));
+    CHECK(gtk_widget_compute_bounds(find_shown(empty, is_label, text), empty, &words));
+    CHECK(picture.origin.y + picture.size.height <= words.origin.y);
+}
+
 // What says this sentence.
 static gboolean says(GtkWidget *w, const char *text)
 {
@@ -82,7 +102,8 @@ static void press_in(const char *text, const char *button)
 {
     GtkWidget *empty = NULL;
     WAIT_FOR((empty = find_shown(window, says, text)) != NULL);
-    CHECK(find_shown(empty, is_picture, NULL));
+    WAIT_FOR(find_shown(empty, is_picture, NULL) && gtk_widget_get_width(empty) > 0);
+    check_layout(empty, text);
     WAIT_FOR(button_in(text, button));
     g_signal_emit_by_name(button_in(text, button), "clicked");
 }
@@ -133,7 +154,7 @@ static const struct {
     const char *action, *target, *says, *button;
     void (*check)(void);
 } views[] = {
-    { "win.panel", "queue", "Nothing is queued\nRun (Ctrl+Enter) adds the workflow", "Workflows",
+    { "win.panel", "queue", "Nothing is queued; Run (Ctrl+Enter) adds the workflow", "Workflows",
       check_workflows },
     { "win.panel", "problems", "No workflow is open", "Open…", check_chooser },
     { "win.panel", "form", "No workflow is open", "Workflows", check_workflows },
@@ -148,6 +169,8 @@ static const struct {
     { "win.view", "timeline", "Nodes, steps and kernels appear here while a workflow runs",
       "Open trace…", check_chooser },
     { "win.view", "kernels", "Kernels and what they cost appear here while a workflow runs",
+      "Open trace…", check_chooser },
+    { "win.view", "kernel", "Choose a kernel in the table of kernels or in the timeline",
       "Open trace…", check_chooser },
     { "win.view", "advice", "Advice appears here when a run has ended", "Open trace…",
       check_chooser },
@@ -180,6 +203,9 @@ static void check_views(void)
         else
             gtk_widget_activate_action(window, views[i].action, NULL);
         printf("  %s %s\n", views[i].action, views[i].target ? views[i].target : "");
+        WAIT_FOR(find_shown(window, says, views[i].says));
+        CHECK(!find_shown(window, is_table, NULL));         // headings of nothing
+        CHECK(!find_shown(window, begins, "Drag selects")); // there are no bars
         press_in(views[i].says, views[i].button);
         views[i].check();
     }
@@ -239,7 +265,7 @@ static void check_searches(void)
 // What can be done only now is offered only now.
 static void check_workflow(const char *path)
 {
-    static const char queue[] = "Nothing is queued\nRun (Ctrl+Enter) adds the workflow";
+    static const char queue[] = "Nothing is queued; Run (Ctrl+Enter) adds the workflow";
     gtk_widget_activate_action(window, "win.perspective", "s", "compose");
     gtk_widget_activate_action(window, "win.panel", "s", "queue");
     WAIT_FOR(find_shown(window, says, queue));
