@@ -38,7 +38,9 @@ void nino_roofline_format(char *buf, size_t size, double v)
 
 static void format_rate(char *buf, size_t size, double v) // bytes/s
 {
-    g_snprintf(buf, size, v >= 1e12 ? "%.2f TB/s" : "%.1f GB/s", v >= 1e12 ? v * 1e-12 : v * 1e-9);
+    const double n = v >= 1e12 ? v * 1e-12 : v * 1e-9;
+    const gboolean is_whole = n >= 99.95 || fabs(n - round(n)) < 0.05;
+    g_snprintf(buf, size, "%.*f %s", is_whole ? 0 : 1, n, v >= 1e12 ? "TB/s" : "GB/s");
 }
 
 static void draw_axes(const Roofline *r, NinoPlot *p, const NinoPlotBox *b)
@@ -55,8 +57,7 @@ static void draw_axes(const Roofline *r, NinoPlot *p, const NinoPlotBox *b)
         const float y = floorf(nino_roofline_y(r, b, pow(10, e)));
         nino_plot_bar(p, b->x, y, b->w, 1, &p->grid);
         nino_roofline_format(text, sizeof(text), pow(10, e));
-        nino_plot_text(p, b->x - 4, CLAMP(y - floorf(line / 2), 0, b->y + b->h - line + 2),
-                       LEFT - 6, NINO_PLOT_RIGHT, &p->dim, text);
+        nino_plot_text(p, b->x - 4, y - floorf(line / 2), LEFT - 6, NINO_PLOT_RIGHT, &p->dim, text);
     }
     nino_plot_text(p, b->x + b->w / 2, b->y + b->h + line + 3, b->w, NINO_PLOT_CENTRE, &p->dim,
                    r->axis == ROOFLINE_LEAST
@@ -66,11 +67,28 @@ static void draw_axes(const Roofline *r, NinoPlot *p, const NinoPlotBox *b)
 
 // ---- names -------------------------------------------------------------------------------------
 
+gboolean nino_roofline_crosses(const Roofline *r, const Taken *t)
+{
+    for (size_t i = 0; i < r->n_lines; i++) {
+        const Line *l = &r->line[i];
+        const float from = MAX(t->x, l->x0), to = MIN(t->x + t->w, l->x1);
+        const float slope = l->x1 > l->x0 ? (l->y1 - l->y0) / (l->x1 - l->x0) : 0;
+        const float low = l->y0 + (from - l->x0) * slope, high = l->y0 + (to - l->x0) * slope;
+        if (from <= to && high < t->y + t->h && low > t->y)
+            return TRUE;
+    }
+    return FALSE;
+}
+
+// Between two names there is a gap, a square's own name stands close to it.
 static gboolean is_roofline_draw_free(const Roofline *r, const Taken *t)
 {
+    enum { GAP = 10 };
     for (size_t k = 0; k < r->n_taken; k++) {
         const Taken *o = &r->taken[k];
-        if (t->x < o->x + o->w && t->x + t->w > o->x && t->y < o->y + o->h && t->y + t->h > o->y)
+        const float gap = k < r->n ? 0 : GAP;
+        if (t->x < o->x + o->w + gap && t->x + t->w + gap > o->x && t->y < o->y + o->h &&
+            t->y + t->h > o->y)
             return FALSE;
     }
     return TRUE;
@@ -78,12 +96,13 @@ static gboolean is_roofline_draw_free(const Roofline *r, const Taken *t)
 
 // A name at the first of these places where nothing else is; NULL: nowhere.
 static const Taken *roofline_draw_find_place(Roofline *r, const NinoPlotBox *b, const Taken *place,
-                                             size_t n)
+                                             size_t n, gboolean on_lines)
 {
     for (size_t i = 0; i < n; i++) {
         const Taken *t = &place[i];
         if (t->x < b->x || t->x + t->w > b->x + b->w || t->y < b->y - 2 ||
-            t->y + t->h > b->y + b->h || !is_roofline_draw_free(r, t))
+            t->y + t->h > b->y + b->h || !is_roofline_draw_free(r, t) ||
+            (!on_lines && nino_roofline_crosses(r, t)))
             continue;
         if (r->n_taken < G_N_ELEMENTS(r->taken))
             r->taken[r->n_taken++] = *t;
@@ -92,14 +111,17 @@ static const Taken *roofline_draw_find_place(Roofline *r, const NinoPlotBox *b, 
     return NULL;
 }
 
+// Rather on a line than nowhere.
 static gboolean draw_name(Roofline *r, NinoPlot *p, const NinoPlotBox *b, const char *text,
                           const GdkRGBA *fg, const Taken *place, size_t n)
 {
-    const Taken *t = roofline_draw_find_place(r, b, place, n);
+    const GdkRGBA bg = nino_plot_alpha(&p->bg, 0.8f); // lines go on behind it
+    const Taken *free = roofline_draw_find_place(r, b, place, n, FALSE),
+                *t = free ? free : roofline_draw_find_place(r, b, place, n, TRUE);
     if (!t)
         return FALSE;
-    const GdkRGBA bg = nino_plot_alpha(&p->bg, 0.8f); // lines go on behind it
-    nino_plot_bar(p, t->x - 2, t->y, t->w + 4, t->h, &bg);
+    if (!free)
+        nino_plot_bar(p, t->x - 2, t->y, t->w + 4, t->h, &bg);
     nino_plot_text(p, t->x, t->y, 0, NINO_PLOT_LEFT, fg, text);
     return TRUE;
 }
@@ -115,6 +137,13 @@ typedef struct Pen {
     gboolean is_naming; // after all lines and kernels are drawn
 } Pen;
 
+static void draw_line(Pen *d, const float (*xy)[2])
+{
+    nino_plot_line(d->p, xy, 2, d->width, d->dash, &d->colour);
+    if (d->r->n_lines < ROOFLINE_CEILINGS)
+        d->r->line[d->r->n_lines++] = (Line){ xy[0][0], xy[0][1], xy[1][0], xy[1][1] };
+}
+
 // y = min(bandwidth x, peak), cut at the box.
 static void draw_slope(Pen *d, double bandwidth, double peak, const char *name)
 {
@@ -129,18 +158,20 @@ static void draw_slope(Pen *d, double bandwidth, double peak, const char *name)
         { nino_roofline_x(r, d->b, ridge), nino_roofline_y(r, d->b, ridge * bandwidth) }
     };
     if (!d->is_naming) {
-        nino_plot_line(d->p, xy, 2, d->width, d->dash, &d->colour);
+        draw_line(d, xy);
         return;
     }
     format_rate(rate, sizeof(rate), bandwidth);
     g_snprintf(text, sizeof(text), "%s %s", name, rate);
     const float line = nino_plot_text_height(d->p), w = nino_plot_text_width(d->p, text);
-    Taken place[6]; // below the line, from its middle to both sides
-    for (int i = 0; i < 6; i++) {
-        const int away = (i + 1) / 2;
-        const float at = 0.45f + (i % 2 ? -0.12f : 0.12f) * (float) away;
-        place[i] = (Taken){ xy[0][0] + (xy[1][0] - xy[0][0]) * at + 8,
-                            xy[0][1] + (xy[1][1] - xy[0][1]) * at + 2, w, line };
+    Taken place[18]; // over and below the line, from its middle to both sides
+    for (int i = 0; i < 18; i++) {
+        const int away = (i / 2 + 1) / 2;
+        const float at = 0.45f + (i / 2 % 2 ? -0.12f : 0.12f) * (float) away;
+        const float x = xy[0][0] + (xy[1][0] - xy[0][0]) * at,
+                    y = xy[0][1] + (xy[1][1] - xy[0][1]) * at;
+        place[i] =
+            i % 2 ? (Taken){ x - 8 - w, y - 2 - line, w, line } : (Taken){ x + 8, y + 2, w, line };
     }
     draw_name(d->r, d->p, d->b, text, d->dash > 0 ? &d->p->dim : &d->p->fg, place,
               G_N_ELEMENTS(place));
@@ -158,20 +189,23 @@ static void draw_level(Pen *d, double flops, double bandwidth, const char *name)
         return;
     const float xy[2][2] = { { x, y }, { d->b->x + d->b->w, y } };
     if (!d->is_naming) {
-        nino_plot_line(d->p, xy, 2, d->width, d->dash, &d->colour);
+        draw_line(d, xy);
         return;
     }
     nino_roofline_format(rate, sizeof(rate), flops);
     g_snprintf(text, sizeof(text), "%s %s", name, rate);
     const float line = nino_plot_text_height(d->p), w = nino_plot_text_width(d->p, text);
-    Taken place[8]; // above and below the line, from its right end on
+    Taken place
+        [9]; // above and below the line, from its right end on as long as it goes; at its beginning
+    size_t n = 0;
     for (int i = 0; i < 8; i++) {
-        const int left = i / 2;
-        place[i] = (Taken){ d->b->x + d->b->w - 4 - w - (float) left * (w + 8),
-                            i % 2 ? y + 2 : y - line - 1, w, line };
+        const int away = i / 2;
+        const float left = d->b->x + d->b->w - 4 - w - (float) away * (w / 2 + 8);
+        if (!i || left + w / 2 > x)
+            place[n++] = (Taken){ left, i % 2 ? y + 2 : y - line - 1, w, line };
     }
-    draw_name(d->r, d->p, d->b, text, d->dash > 0 ? &d->p->dim : &d->p->fg, place,
-              G_N_ELEMENTS(place));
+    place[n++] = (Taken){ x - w - 4, y - line - 1, w, line };
+    draw_name(d->r, d->p, d->b, text, d->dash > 0 ? &d->p->dim : &d->p->fg, place, n);
 }
 
 static void draw_ceilings(Roofline *r, NinoPlot *p, const NinoPlotBox *b, gboolean is_naming)
@@ -330,6 +364,7 @@ void nino_roofline_draw(NinoArea *area, NinoPlot *p, gpointer user)
     const NinoPlotBox b = nino_roofline_box(p->width, p->height, nino_plot_text_height(p));
     draw_axes(r, p, &b);
     nino_plot_clip(p, b.x, b.y - 2, b.w, b.h + 4);
+    r->n_lines = 0;
     draw_ceilings(r, p, &b, FALSE);
     draw_kernels(r, p, &b);
     draw_ceilings(r, p, &b, TRUE);

@@ -19,6 +19,10 @@ typedef struct Taken { // where kernels and names are
     float x, y, w, h;
 } Taken;
 
+typedef struct Line { // of a ceiling, rising to the right
+    float x0, y0, x1, y1;
+} Line;
+
 typedef struct Roofline {
     NinoRun *run; // the widgets hold it
     GtkWidget *area, *choice[ROOFLINE_AXES];
@@ -32,6 +36,8 @@ typedef struct Roofline {
     double lo_x, hi_x, lo_y, hi_y; // powers of ten
     Taken taken[ROOFLINE_OPS + ROOFLINE_CEILINGS + ROOFLINE_LABELS];
     size_t n_taken;
+    Line line[ROOFLINE_CEILINGS];
+    size_t n_lines;
 } Roofline;
 
 extern const char nino_roofline_overlay[]; // name of the profile
@@ -52,4 +58,5 @@ float nino_roofline_x(const Roofline *r, const NinoPlotBox *b, double ai);
 float nino_roofline_y(const Roofline *r, const NinoPlotBox *b, double flops);
 float nino_roofline_side(const Roofline *r, const nino_op_stat *o); // of its square
 void nino_roofline_format(char *buf, size_t size, double flops);    // per second
+gboolean nino_roofline_crosses(const Roofline *r, const Taken *t);  // a ceiling
 void nino_roofline_draw(NinoArea *area, NinoPlot *p, gpointer roofline);

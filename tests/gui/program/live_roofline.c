@@ -223,6 +223,47 @@ static void check_places(void)
     g_object_unref(run);
 }
 
+// As of a small device, beside the profile of a large one: the lines lie close to each other.
+static void check_lines(const char *dir)
+{
+    enum { WIDTH = 940, HEIGHT = 250 };
+    NinoRun *run = nino_run_new();
+    nino_ceilings c = { .flops_f32 = 196e9, .bandwidth = 17.6e9, .measured_at = 1700000000 };
+    c.point[0] = (nino_ceiling_point){ .bytes = 256 << 10, .copy = 182e9 };
+    c.n_points = 1;
+    nino_run_set_ceilings(run, &c);
+    add(run, 1000000000, 1, 6, 4e6, 4e8);
+    add(run, 1002000000, 2, 6, 4e6, 4e6);
+    Roofline r = { .run = run, .has_overlay = TRUE };
+    r.overlay = (nino_ceilings){ .flops_f32 = 30e12, .flops_f16 = 59e12, .bandwidth = 212e9 };
+    cairo_surface_t *s = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, WIDTH, HEIGHT);
+    cairo_t *cr = cairo_create(s);
+    PangoContext *pango = pango_cairo_create_context(cr);
+    g_autoptr(GHashTable) texts =
+        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_object_unref);
+    NinoPlot p = { .cr = cr, .pango = pango, .layouts = texts, .width = WIDTH, .height = HEIGHT };
+    PangoFontDescription *font = pango_font_description_from_string("Sans");
+    pango_font_description_set_absolute_size(font, 11 * PANGO_SCALE);
+    pango_context_set_font_description(pango, font);
+    pango_font_description_free(font);
+    p.fg = p.dim = (GdkRGBA){ 0, 0, 0, 1 };
+    p.bg = (GdkRGBA){ 1, 1, 1, 1 };
+    nino_plot_bar(&p, 0, 0, WIDTH, HEIGHT, &p.bg);
+    nino_roofline_draw(NULL, &p, &r);
+    CHECK(r.n_lines == 6 && r.n_taken == r.n + r.n_lines + r.n); // each has its name
+    for (size_t i = r.n; i < r.n + r.n_lines; i++)               // of the ceilings
+        CHECK(!nino_roofline_crosses(&r, &r.taken[i]));
+    CHECK(g_hash_table_contains(texts, "gfx1151 212 GB/s") &&
+          g_hash_table_contains(texts, "memory 17.6 GB/s"));
+    g_autofree char *path = g_build_filename(dir, "roofline-lines.png", NULL);
+    CHECK(cairo_surface_write_to_png(s, path) == CAIRO_STATUS_SUCCESS);
+    CHECK(nino_roofline_crosses(&r, &(Taken){ r.line[0].x0, 0, 400, HEIGHT }));
+    g_object_unref(pango);
+    cairo_destroy(cr);
+    cairo_surface_destroy(s);
+    g_object_unref(run);
+}
+
 int main(int argc, char **argv)
 {
     CHECK(argc >= 2);
@@ -233,6 +274,7 @@ int main(int argc, char **argv)
     NinoRun *run = make_run();
     check_axis(run, argv[1]);
     check_places();
+    check_lines(argv[1]);
     g_object_unref(run);
     return 0;
 }
