@@ -10,7 +10,7 @@
 #include <math.h>
 
 typedef struct Runs {
-    GtkWidget *box, *list, *search, *bar, *trend, *hint, *open, *compare, *name, *note;
+    GtkWidget *box, *list, *search, *foot, *bar, *trend, *hint, *open, *compare, *name, *note;
     guint64 shown; // of which rows: a sum of what they say
 } Runs;
 
@@ -138,7 +138,9 @@ static void on_runs_selected(Runs *r)
                        : n == 1 ? _("Ctrl+click a second run to compare the two")
                                 : found);
     on_runs_trend(r, n);
-    gtk_widget_set_visible(r->hint, *gtk_label_get_text(GTK_LABEL(r->hint)) != 0);
+    const gboolean has_hint = *gtk_label_get_text(GTK_LABEL(r->hint)) != 0;
+    gtk_widget_set_visible(r->hint, has_hint);
+    gtk_widget_set_visible(r->foot, n > 0 || has_hint || gtk_widget_get_visible(r->trend));
     GList *rows = n == 1 ? gtk_list_box_get_selected_rows(GTK_LIST_BOX(r->list)) : NULL;
     const NinoKept *k = rows ? g_object_get_data(G_OBJECT(rows->data), "kept") : NULL;
     gtk_editable_set_text(GTK_EDITABLE(r->name), k ? k->name : "");
@@ -335,7 +337,7 @@ static GtkWidget *runs_entry(Runs *r, const char *what, const char *help, int mo
 
 static GtkWidget *make_foot(Runs *r)
 {
-    GtkWidget *foot = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_S);
+    GtkWidget *foot = r->foot = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_S);
     GtkWidget *bar = r->bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_XS);
     gtk_widget_add_css_class(foot, "strip");
     r->hint = gtk_label_new("");

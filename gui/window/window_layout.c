@@ -29,8 +29,11 @@ static const struct {
 
 void nino_window_show_perspective(NinoWindow *w, const char *name)
 {
+    const gboolean is_new = !g_str_equal(gtk_stack_get_visible_child_name(w->perspectives), name);
     gtk_stack_set_visible_child_name(w->perspectives, name);
     nino_window_set_state_text(w, "perspective", name);
+    if (is_new && g_str_equal(name, "profile")) // the timeline's keys work at once
+        gtk_widget_child_focus(w->timeline_box, GTK_DIR_TAB_FORWARD);
 }
 
 static void action_perspective(GSimpleAction *a, GVariant *parameter, gpointer user)

@@ -7,6 +7,7 @@
 
 #include "base/i18n.h"
 #include "node/node_view.h"
+#include "plot/area.h"
 #include "settings/keys.h"
 #include "settings/theme.h"
 #include "tests/gui/program/loop.h"
@@ -192,6 +193,22 @@ static const struct {
       "Open trace…", check_chooser },
 };
 
+static gboolean is_strip(GtkWidget *w, const char *text)
+{
+    (void) text;
+    return gtk_widget_has_css_class(w, "strip") && !gtk_widget_has_css_class(w, "profile-bar");
+}
+
+// Profile opens with the focus in the timeline, no caret is in a search; below the runs is no empty bar.
+static void check_profile(void)
+{
+    gtk_widget_activate_action(window, "win.perspective", "s", "compose");
+    gtk_widget_activate_action(window, "win.perspective", "s", "profile");
+    spin_loop(100);
+    CHECK(NINO_IS_AREA(gtk_window_get_focus(GTK_WINDOW(window))));
+    CHECK(!find_shown(window, is_strip, NULL));
+}
+
 static void check_views(void)
 {
     for (gsize i = 0; i < G_N_ELEMENTS(views); i++) {
@@ -339,6 +356,7 @@ int main(int argc, char **argv)
     gtk_window_set_default_size(GTK_WINDOW(window), 1440, 900);
     gtk_window_present(GTK_WINDOW(window));
     WAIT_FOR(gtk_widget_get_mapped(window) && gtk_widget_get_width(window) > 0);
+    check_profile();
     check_views();
     check_offers();
     check_searches();
