@@ -286,7 +286,7 @@ static const nino_statistic table[] = {
     ROW(conversion_bytes, N_("Bytes converted"), BYTES,
         N_("Bytes that these kernels read and write."), "sum of cast and expand kernel bytes",
         conversion_bytes, true),
-    ROW(total_precision_optimizations, N_("Precision optimizations"), COUNT,
+    ROW(total_precision_optimizations, N_("Precision optimisations"), COUNT,
         N_("Kernels that store 16 bits an element or less."), "number of kernels with <= 16 bits",
         total_precision_optimizations, true),
     ROW(bandwidth_utilisation, N_("Bandwidth utilisation"), SHARE,

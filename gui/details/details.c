@@ -5,6 +5,7 @@
 
 #include "base/empty.h"
 #include "base/i18n.h"
+#include "base/scroller.h"
 #include "live/describe.h"
 #include "details/details_plots.h"
 #include "details/peers.h"
@@ -498,13 +499,11 @@ GtkWidget *nino_details_new(NinoRun *run)
     Details *d = g_new0(Details, 1);
     d->run = run;
     d->asking = g_cancellable_new();
-    d->box = gtk_scrolled_window_new();
-    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(d->box), GTK_POLICY_NEVER,
-                                   GTK_POLICY_AUTOMATIC);
+    GtkWidget *all = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    d->box = nino_page_scroller_new(all);
     gtk_widget_set_size_request(d->box, 244, -1);
     gtk_accessible_update_property(GTK_ACCESSIBLE(d->box), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Details"), -1);
-    GtkWidget *all = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     gtk_widget_add_css_class(all, "details");
     nino_pick_actions(d->box, run);
     d->body = make_body(d);
@@ -516,7 +515,6 @@ GtkWidget *nino_details_new(NinoRun *run)
     d->empty = nino_empty_new(&empty);
     gtk_box_append(GTK_BOX(all), d->empty);
     gtk_box_append(GTK_BOX(all), d->body);
-    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(d->box), all);
     g_object_set_data_full(G_OBJECT(d->box), "details", d, details_free);
     gtk_widget_hide(d->body);
     static const char *const picks[] = { "pick", "cleared" };

@@ -6,6 +6,7 @@
 
 #include "base/empty.h"
 #include "base/i18n.h"
+#include "base/scroller.h"
 #include "base/tokens.h"
 #include "engine/job_values.h"
 
@@ -489,12 +490,11 @@ static void nino_queue_panel_init(NinoQueuePanel *p)
     gtk_accessible_update_property(GTK_ACCESSIBLE(p->list), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Queue"), -1);
     nino_queue_add_dragging(p);
-    GtkWidget *scroller = gtk_scrolled_window_new();
+    GtkWidget *inner = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0),
+              *scroller = nino_scroller_new(inner);
     gtk_widget_set_vexpand(scroller, TRUE);
-    GtkWidget *inner = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     gtk_box_append(GTK_BOX(inner), p->list);
     gtk_box_append(GTK_BOX(inner), p->empty);
-    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroller), inner);
     gtk_box_append(GTK_BOX(p->box), scroller);
 }
 

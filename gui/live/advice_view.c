@@ -3,6 +3,7 @@
 
 #include "base/empty.h"
 #include "base/i18n.h"
+#include "base/scroller.h"
 #include "plot/pick_menu.h"
 #include "plot/plot.h"
 #include "plot/view.h"
@@ -491,12 +492,10 @@ static void nino_advice_view_init(NinoAdviceView *v)
     gtk_list_box_set_selection_mode(GTK_LIST_BOX(v->list), GTK_SELECTION_NONE);
     gtk_list_box_set_show_separators(GTK_LIST_BOX(v->list), TRUE);
     v->empty = nino_empty_new(&nino_empty_no_run);
-    GtkWidget *scroll = gtk_scrolled_window_new(), *both = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    GtkWidget *both = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0),
+              *scroll = nino_page_scroller_new(both);
     gtk_box_append(GTK_BOX(both), v->list);
     gtk_box_append(GTK_BOX(both), v->empty);
-    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), both);
-    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
-                                   GTK_POLICY_AUTOMATIC);
     gtk_widget_set_vexpand(scroll, TRUE);
     gtk_box_append(GTK_BOX(v), v->trial);
     gtk_box_append(GTK_BOX(v), scroll);

@@ -3,7 +3,7 @@
 
 #include "base/empty.h"
 #include "base/i18n.h"
-#include "base/table.h"
+#include "base/scroller.h"
 #include "live/overlay.h"
 #include "plot/kept_runs.h"
 #include "plot/pick_menu.h"
@@ -517,7 +517,7 @@ static GtkWidget *make_table(NinoCompareView *v)
     gtk_accessible_update_property(GTK_ACCESSIBLE(table), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Comparison"), -1);
     gtk_widget_add_css_class(table, "data-table");
-    GtkWidget *scroll = nino_table_scroller_new(table);
+    GtkWidget *scroll = nino_scroller_new(table);
     gtk_widget_set_size_request(scroll, -1, 90);
     gtk_widget_set_vexpand(scroll, TRUE);
     return scroll;

@@ -4,6 +4,7 @@
 
 #include "base/empty.h"
 #include "base/i18n.h"
+#include "base/scroller.h"
 #include "plot/area.h"
 #include "live/describe.h"
 #include "live/shown_kernel.h"
@@ -342,10 +343,7 @@ static GtkWidget *make_list(Histogram *h)
     gtk_accessible_update_property(GTK_ACCESSIBLE(h->list), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Outliers"), -1);
     g_signal_connect(h->list, "row-activated", G_CALLBACK(on_histogram_row), h);
-    GtkWidget *scroll = gtk_scrolled_window_new();
-    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
-                                   GTK_POLICY_AUTOMATIC);
-    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), h->list);
+    GtkWidget *scroll = nino_page_scroller_new(h->list);
     gtk_widget_set_vexpand(scroll, TRUE);
     gtk_box_append(GTK_BOX(box), title);
     gtk_box_append(GTK_BOX(box), scroll);

@@ -3,7 +3,7 @@
 
 #include "base/empty.h"
 #include "base/i18n.h"
-#include "base/table.h"
+#include "base/scroller.h"
 #include "plot/pick_menu.h"
 #include "plot/plot.h"
 
@@ -332,7 +332,7 @@ GtkWidget *nino_kernel_peers_new(NinoRun *run, NinoPeerFn chosen, gpointer user)
                                    _("Launches of the same op"), -1);
     g_signal_connect_swapped(p->selection, "notify::selected", G_CALLBACK(on_peer_selected), p);
     nino_pick_menu_add(p->view, run, peers_menu, p);
-    GtkWidget *pane = nino_empty_or_rows(nino_empty_new(&none), nino_table_scroller_new(p->view),
+    GtkWidget *pane = nino_empty_or_rows(nino_empty_new(&none), nino_scroller_new(p->view),
                                          G_LIST_MODEL(p->selection));
     g_object_set_data_full(G_OBJECT(pane), "peers", p, peers_free);
     return pane;

@@ -5,7 +5,7 @@
 
 #include "base/empty.h"
 #include "base/i18n.h"
-#include "base/table.h"
+#include "base/scroller.h"
 #include "base/tick.h"
 #include "live/kernel_row.h"
 #include "plot/pick_menu.h"
@@ -481,7 +481,7 @@ static GtkWidget *new_kernel_table(NinoRun *run)
     t->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     gtk_box_append(GTK_BOX(t->box), kernel_table_make_bar(t));
     make_model(t);
-    GtkWidget *scroll = nino_table_scroller_new(t->view);
+    GtkWidget *scroll = nino_scroller_new(t->view);
     gtk_widget_set_vexpand(scroll, TRUE);
     gtk_box_append(GTK_BOX(t->box), with_empty(t, scroll));
     g_object_set_data_full(G_OBJECT(t->box), "table", t, table_free);

@@ -3,6 +3,7 @@
 #include "plot/view.h"
 
 #include "base/i18n.h"
+#include "base/scroller.h"
 #include "live/kernel_peers.h"
 #include "live/kernel_tool.h"
 #include "live/shown_kernel.h"
@@ -190,10 +191,7 @@ static GtkWidget *make_facts(View *v)
     gtk_widget_set_margin_start(box, NINO_SPACE_S);
     gtk_widget_set_margin_end(box, NINO_SPACE_S);
     gtk_widget_set_margin_top(box, NINO_SPACE_S);
-    GtkWidget *scroll = gtk_scrolled_window_new();
-    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
-                                   GTK_POLICY_AUTOMATIC);
-    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), box);
+    GtkWidget *scroll = nino_page_scroller_new(box);
     gtk_widget_set_size_request(scroll, FACTS_WIDTH, -1);
     return scroll;
 }

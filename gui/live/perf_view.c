@@ -6,6 +6,7 @@
 
 #include "base/empty.h"
 #include "base/i18n.h"
+#include "base/scroller.h"
 #include "plot/plot.h"
 
 #include <math.h>
@@ -124,7 +125,6 @@ static GtkWidget *new_perf_view(NinoRun *run)
 {
     static const NinoViewExport x = { .rows = perf_view_export_rows };
     Perf *f = g_new0(Perf, 1);
-    GtkWidget *scroll = gtk_scrolled_window_new();
     f->run = run;
     f->page = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     make_grid(f);
@@ -133,7 +133,7 @@ static GtkWidget *new_perf_view(NinoRun *run)
                    _("Figures of caches, memory and precision appear here while a workflow runs"));
     gtk_box_append(GTK_BOX(f->page), f->grid);
     gtk_box_append(GTK_BOX(f->page), f->empty);
-    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), f->page);
+    GtkWidget *scroll = nino_page_scroller_new(f->page);
     g_object_set_data(G_OBJECT(f->page), "perf", f);
     g_object_set_data_full(G_OBJECT(scroll), "perf", f, g_free);
     g_object_set_data_full(G_OBJECT(f->page), "run", g_object_ref(run), g_object_unref);

@@ -6,6 +6,7 @@
 #include "base/chosen.h"
 #include "base/focus.h"
 #include "base/i18n.h"
+#include "base/scroller.h"
 #include "base/tokens.h"
 
 #include <string.h>
@@ -178,10 +179,7 @@ static GtkWidget *page(GtkWidget *window, const char *label, NinoPrefsRow last, 
 
 static void add_page(GtkWidget *pages, GtkWidget *page, const char *title)
 {
-    GtkWidget *scroller = gtk_scrolled_window_new();
-    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroller), GTK_POLICY_NEVER,
-                                   GTK_POLICY_AUTOMATIC);
-    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroller), page);
+    GtkWidget *scroller = nino_page_scroller_new(page);
     gtk_notebook_append_page(GTK_NOTEBOOK(pages), scroller, gtk_label_new(title));
 }
 

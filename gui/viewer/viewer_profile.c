@@ -5,6 +5,7 @@
 #include <ninodes/node.h>
 
 #include "base/i18n.h"
+#include "base/scroller.h"
 #include "base/tokens.h"
 
 static void add_cell(GtkWidget *grid, const char *text, int column, int row)
@@ -33,17 +34,14 @@ static void viewer_profile_add_node(GtkWidget *grid, const nino_run_profile_node
 
 static GtkWidget *table(const nino_run_profile *p)
 {
-    GtkWidget *grid = gtk_grid_new(), *scroller = gtk_scrolled_window_new();
+    GtkWidget *grid = gtk_grid_new(), *scroller = nino_page_scroller_new(grid);
     gtk_grid_set_column_spacing(GTK_GRID(grid), NINO_SPACE_L);
     gtk_accessible_update_property(GTK_ACCESSIBLE(grid), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Time and memory of the nodes"), -1);
     for (size_t i = 0; i < p->n_nodes; i++)
         viewer_profile_add_node(grid, &p->nodes[i], (int) i);
-    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroller), GTK_POLICY_NEVER,
-                                   GTK_POLICY_AUTOMATIC);
     gtk_scrolled_window_set_propagate_natural_height(GTK_SCROLLED_WINDOW(scroller), TRUE);
     gtk_scrolled_window_set_max_content_height(GTK_SCROLLED_WINDOW(scroller), 320);
-    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroller), grid);
     return scroller;
 }
 

@@ -7,6 +7,7 @@
 #include "base/focus.h"
 #include "base/i18n.h"
 #include "base/places.h"
+#include "base/scroller.h"
 #include "base/tokens.h"
 #include "engine/forecast.h"
 #include "engine/measure_row.h"
@@ -183,7 +184,7 @@ GtkWidget *nino_computer_window_new(GtkWindow *parent, NinoEngine *engine, const
     Computer *c = g_new0(Computer, 1);
     GtkWidget *window = gtk_window_new(), *named = NULL,
               *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_M),
-              *scroll = gtk_scrolled_window_new();
+              *scroll = nino_page_scroller_new(box);
     c->cancellable = g_cancellable_new();
     c->memory = left_label(_("Asking…"), "text");
     c->budget = left_label("", "text");
@@ -204,9 +205,6 @@ GtkWidget *nino_computer_window_new(GtkWindow *parent, NinoEngine *engine, const
                    left_label(_("What a run needs at its peak, weights included, as planned for "
                                 "gfx1151 from published shapes; quantised files need less"),
                               "dim-label"));
-    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
-                                   GTK_POLICY_AUTOMATIC);
-    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), box);
     gtk_window_set_child(GTK_WINDOW(window), scroll);
     g_object_set_data_full(G_OBJECT(window), "computer", c, computer_free);
     nino_focus_when_placed(named); // else the figures, which can be selected, show a cursor

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/i18n.h"
-#include "base/table.h"
+#include "base/scroller.h"
 #include "plot/plot.h"
 #include "window/suite_form.h"
 
@@ -198,7 +198,7 @@ void nino_suite_table_set(GtkWidget *table, const nino_suite_result *r)
 
 GtkWidget *nino_suite_table_new(void)
 {
-    GtkWidget *table = gtk_column_view_new(NULL), *scroll = nino_table_scroller_new(table);
+    GtkWidget *table = gtk_column_view_new(NULL), *scroll = nino_scroller_new(table);
     GListStore *rows = g_list_store_new(NINO_TYPE_SUITE_ROW);
     for (size_t i = 0; i < G_N_ELEMENTS(figures); i++) {
         GtkListItemFactory *factory = gtk_signal_list_item_factory_new();

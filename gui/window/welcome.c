@@ -2,6 +2,7 @@
 #include "window/welcome.h"
 
 #include "base/i18n.h"
+#include "base/scroller.h"
 #include "base/tokens.h"
 #include "base/places.h"
 #include "viewer/frames.h"
@@ -153,6 +154,8 @@ void nino_welcome_show_recent(NinoWelcome *w, const char *const *paths)
         gtk_flow_box_remove(GTK_FLOW_BOX(w->recent), child);
     gtk_widget_set_visible(w->recent_title, paths[0] != NULL);
     gtk_widget_set_visible(w->recent, paths[0] != NULL);
+    const guint n = g_strv_length((char **) paths); // in the middle, as what is above them
+    gtk_flow_box_set_max_children_per_line(GTK_FLOW_BOX(w->recent), CLAMP(n, 1, RECENT));
     for (int i = 0; i < RECENT && paths[i]; i++) {
         gtk_flow_box_append(GTK_FLOW_BOX(w->recent), recent_card(paths[i]));
         gtk_widget_set_focusable(gtk_widget_get_last_child(w->recent), FALSE);
@@ -169,9 +172,11 @@ static GtkWidget *own_actions(void)
         { N_("Use my ComfyUI folder…"), "win.comfyui" },
         { N_("What can this computer do?"), "win.computer" },
     };
-    GtkWidget *flow = gtk_flow_box_new();
+    GtkWidget *flow = gtk_flow_box_new(), *pair = NULL; // four in a row or two, never three and one
     gtk_flow_box_set_selection_mode(GTK_FLOW_BOX(flow), GTK_SELECTION_NONE);
-    gtk_flow_box_set_max_children_per_line(GTK_FLOW_BOX(flow), 4);
+    gtk_flow_box_set_homogeneous(GTK_FLOW_BOX(flow), TRUE);
+    gtk_flow_box_set_max_children_per_line(GTK_FLOW_BOX(flow), 2);
+    gtk_flow_box_set_row_spacing(GTK_FLOW_BOX(flow), NINO_SPACE_S);
     gtk_flow_box_set_column_spacing(GTK_FLOW_BOX(flow), NINO_SPACE_S);
     for (gsize i = 0; i < G_N_ELEMENTS(buttons); i++) {
         GtkWidget *b = gtk_button_new_with_label(_(buttons[i].label)),
@@ -179,8 +184,13 @@ static GtkWidget *own_actions(void)
         gtk_label_set_wrap(GTK_LABEL(label), TRUE); // between two drawers there is little room
         gtk_label_set_justify(GTK_LABEL(label), GTK_JUSTIFY_CENTER);
         gtk_actionable_set_action_name(GTK_ACTIONABLE(b), buttons[i].action);
-        gtk_flow_box_append(GTK_FLOW_BOX(flow), b);
-        gtk_widget_set_focusable(gtk_widget_get_last_child(flow), FALSE);
+        if (i % 2 == 0) {
+            pair = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_M);
+            gtk_box_set_homogeneous(GTK_BOX(pair), TRUE);
+            gtk_flow_box_append(GTK_FLOW_BOX(flow), pair);
+            gtk_widget_set_focusable(gtk_widget_get_last_child(flow), FALSE);
+        }
+        gtk_box_append(GTK_BOX(pair), b);
     }
     return flow;
 }
@@ -190,11 +200,9 @@ static GtkWidget *own_actions(void)
 static void nino_welcome_init(NinoWelcome *w)
 {
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_L);
-    w->scroller = gtk_scrolled_window_new();
     w->recent = gtk_flow_box_new();
     gtk_flow_box_set_selection_mode(GTK_FLOW_BOX(w->recent), GTK_SELECTION_NONE);
     gtk_flow_box_set_homogeneous(GTK_FLOW_BOX(w->recent), TRUE);
-    gtk_flow_box_set_max_children_per_line(GTK_FLOW_BOX(w->recent), RECENT);
     gtk_flow_box_set_row_spacing(GTK_FLOW_BOX(w->recent), NINO_SPACE_S);
     gtk_flow_box_set_column_spacing(GTK_FLOW_BOX(w->recent), NINO_SPACE_S);
     w->recent_title = label_of(_("Recent"), "heading");
@@ -211,9 +219,7 @@ static void nino_welcome_init(NinoWelcome *w)
     gtk_box_append(GTK_BOX(box), hint);
     gtk_box_append(GTK_BOX(box), w->recent_title);
     gtk_box_append(GTK_BOX(box), w->recent);
-    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(w->scroller), GTK_POLICY_NEVER,
-                                   GTK_POLICY_AUTOMATIC);
-    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(w->scroller), box);
+    w->scroller = nino_page_scroller_new(box);
     gtk_widget_set_parent(w->scroller, GTK_WIDGET(w));
 }
 

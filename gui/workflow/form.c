@@ -5,6 +5,7 @@
 #include "node/editors.h"
 #include "base/empty.h"
 #include "base/i18n.h"
+#include "base/scroller.h"
 #include "base/tokens.h"
 
 #include <string.h>
@@ -287,10 +288,7 @@ static void nino_form_init(NinoForm *form)
     gtk_widget_set_margin_bottom(form->box, NINO_SPACE_M);
     gtk_accessible_update_property(GTK_ACCESSIBLE(form->box), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    _("Values of the workflow"), -1);
-    GtkWidget *scroller = gtk_scrolled_window_new();
-    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroller), GTK_POLICY_NEVER,
-                                   GTK_POLICY_AUTOMATIC);
-    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroller), form->box);
+    GtkWidget *scroller = nino_page_scroller_new(form->box);
     gtk_widget_set_vexpand(scroller, TRUE);
     form->outer = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     GtkWidget *bar = gtk_box_new(GTK_ORIENTATION_HORIZONTAL, NINO_SPACE_S);

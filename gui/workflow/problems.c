@@ -5,6 +5,7 @@
 
 #include "base/empty.h"
 #include "base/i18n.h"
+#include "base/scroller.h"
 #include "base/tokens.h"
 #include "workflow/problem_row.h"
 
@@ -263,11 +264,8 @@ static void nino_problems_init(NinoProblems *p)
     gtk_box_append(GTK_BOX(inner), p->plan); // of several lines: it scrolls, too
     gtk_box_append(GTK_BOX(inner), p->none);
     gtk_box_append(GTK_BOX(inner), p->list);
-    GtkWidget *scroller = gtk_scrolled_window_new();
+    GtkWidget *scroller = nino_page_scroller_new(inner);
     gtk_widget_set_vexpand(scroller, TRUE);
-    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroller), GTK_POLICY_NEVER,
-                                   GTK_POLICY_AUTOMATIC);
-    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroller), inner);
     gtk_box_append(GTK_BOX(p->box), bar);
     gtk_box_append(GTK_BOX(p->box), scroller);
 }

@@ -14,7 +14,7 @@
 #include "settings/prefs.h"
 #include "settings/prefs_window.h"
 #include "settings/theme.h"
-#include "tests/gui/program/loop.h"
+#include "tests/gui/program/views.h"
 #include "viewer/viewer.h"
 #include "window/window.h"
 #include "workflow/problems.h"
@@ -27,12 +27,17 @@ static int n_labels, n_bad;
 static char where[128];     // what is looked at
 static gboolean is_waiting; // what is wrong may be right once all has its place
 
-static void complain(GtkLabel *label, const char *what, int has, int wants)
+static void complain_of(const char *what, int has, int wants)
 {
     n_bad++;
     if (!is_waiting)
-        printf("  %s: “%.40s” %s: %d of %d px\n", where, gtk_label_get_text(label), what, has,
-               wants);
+        printf("  %s: %s: %d of %d px\n", where, what, has, wants);
+}
+
+static void complain(GtkLabel *label, const char *what, int has, int wants)
+{
+    g_autofree char *said = g_strdup_printf("“%.40s” %s", gtk_label_get_text(label), what);
+    complain_of(said, has, wants);
 }
 
 static gboolean has_tooltip(GtkWidget *w)
@@ -99,17 +104,22 @@ static void check_label(GtkLabel *label)
         complain(label, "is one sentence with a full stop", gtk_widget_get_width(w), width);
 }
 
-static void complain_of(const char *what, int has, int wants)
-{
-    n_bad++;
-    if (!is_waiting)
-        printf("  %s: %s: %d of %d px\n", where, what, has, wants);
-}
-
 static gboolean is_table_of_kernels(GtkWidget *w)
 {
     return GTK_IS_COLUMN_VIEW(w) &&
            (g_str_has_prefix(where, "kernels,") || g_str_has_prefix(where, "kernel,"));
+}
+
+// Of several widgets: its lower end may look like the end of all.
+static void check_page(GtkScrolledWindow *s)
+{
+    GtkAdjustment *a = gtk_scrolled_window_get_vadjustment(s);
+    GtkWidget *w = gtk_scrolled_window_get_child(s);
+    const double has = gtk_adjustment_get_page_size(a), wants = gtk_adjustment_get_upper(a);
+    w = GTK_IS_VIEWPORT(w) ? gtk_viewport_get_child(GTK_VIEWPORT(w)) : NULL;
+    if ((GTK_IS_BOX(w) || GTK_IS_GRID(w)) && wants > has + 1 &&
+        gtk_scrolled_window_get_overlay_scrolling(s))
+        complain_of("no bar tells that the page is higher than its place", (int) has, (int) wants);
 }
 
 // A list of texts is read downwards only; the tables of kernels fit; of any other that is wider than its place a bar tells.
@@ -154,7 +164,7 @@ static void walk(GtkWidget *w)
     if (GTK_IS_LABEL(w) && *gtk_label_get_text(GTK_LABEL(w)))
         check_label(GTK_LABEL(w));
     if (GTK_IS_SCROLLED_WINDOW(w))
-        check_scrolled(GTK_SCROLLED_WINDOW(w));
+        check_scrolled(GTK_SCROLLED_WINDOW(w)), check_page(GTK_SCROLLED_WINDOW(w));
     if (GTK_IS_SCALE(w) && gtk_widget_get_width(w) < LEAST_SLIDER)
         complain_of("a slider is too short", gtk_widget_get_width(w), LEAST_SLIDER);
     if (NINO_IS_VIEWER(w) && !nino_viewer_count(NINO_VIEWER(w)) &&
@@ -421,16 +431,6 @@ static void check_maximized(GtkApplication *app)
     spin_loop(50);
 }
 
-static gboolean has_text(GtkWidget *w, const char *text)
-{
-    if (GTK_IS_LABEL(w) && tells(gtk_label_get_text(GTK_LABEL(w)), text))
-        return TRUE;
-    for (GtkWidget *k = gtk_widget_get_first_child(w); k; k = gtk_widget_get_next_sibling(k))
-        if (has_text(k, text))
-            return TRUE;
-    return FALSE;
-}
-
 static void layout_open(GtkWidget *window, const char *path)
 {
     g_autoptr(GFile) file = g_file_new_for_path(path);
@@ -444,8 +444,8 @@ static void check_window(GtkApplication *app, char **files, int width, int heigh
     gtk_window_set_default_size(GTK_WINDOW(window), width, height);
     gtk_window_present(GTK_WINDOW(window));
     WAIT_FOR(gtk_widget_get_mapped(window) && gtk_widget_get_width(window) > 0);
-    CHECK(has_text(window, " Hz") &&
-          !has_text(window, "– of")); // what the window costs, from the beginning
+    CHECK(has_label(window, " Hz") &&
+          !has_label(window, "– of")); // what the window costs, from the beginning
     for (gsize i = 0; i < (width == 1280 ? 2 : 1); i++) { // light, the smallest in dark, too
         nino_prefs_set("theme", themes[i]);
         look_at_nothing(window, width, height, themes[i]);
