@@ -99,14 +99,20 @@ static void draw_planned(NinoArea *area, NinoPlot *p, const NinoPlotBox *box, do
 static void memory_view_draw_legend(NinoArea *area, NinoPlot *p, double top)
 {
     NinoRun *run = nino_area_run(area);
+    nino_history *h = nino_run_history(run);
     nino_mem_point m = { 0 };
     const guint64 cursor = nino_run_cursor(run);
     guint64 from = cursor ? cursor : UINT64_MAX - 1, to = from + 1; // what is now
     if (!cursor && !nino_run_is_live(run))                          // all is given back then
         nino_run_view(run, &from, &to);
-    nino_history_memory_peak(nino_run_history(run), from, to, &m);
+    nino_history_memory_peak(h, from, to, &m);
     float x = LEFT;
     char v[32], text[64];
+    nino_format_ns(v, sizeof(v), (double) cursor - (double) nino_history_begin(h));
+    nino_plot_text(p, LEFT - 8, 3, LEFT - 10, NINO_PLOT_RIGHT, &p->dim,
+                   cursor                  ? v
+                   : nino_run_is_live(run) ? _("now")
+                                           : _("highest"));
     for (int o = 0; o < NINO_OWN_COUNT && x < p->width - 60; o++) {
         nino_format_bytes(v, sizeof(v), (double) m.by_owner[o]);
         g_snprintf(text, sizeof(text), "%s %s", _(owners[o]), v);
@@ -117,12 +123,12 @@ static void memory_view_draw_legend(NinoArea *area, NinoPlot *p, double top)
                (double) m.reserved > top ? _("held %s (above this axis)") : _("held %s"), v);
     if (x < p->width - 60)
         x = nino_plot_legend(p, x, 3, &p->fg, text);
-    const double planned = (double) nino_history_planned(nino_run_history(run), NULL);
+    const double planned = (double) nino_history_planned(h, NULL);
     nino_format_bytes(v, sizeof(v), planned);
     g_snprintf(text, sizeof(text), _("planned %s"), v);
     if (planned > 0 && x < p->width - 60)
         x = nino_plot_legend(p, x, 3, nino_plot_colour(PLANNED_COLOUR), text);
-    const double budget = memory_view_budget(nino_run_history(run));
+    const double budget = memory_view_budget(h);
     nino_format_bytes(v, sizeof(v), budget);
     g_snprintf(text, sizeof(text), budget > top ? _("budget %s (above this axis)") : _("budget %s"),
                v);

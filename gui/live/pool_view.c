@@ -59,18 +59,20 @@ static void show_answer(Pool *p)
 static void show_figures(Pool *p)
 {
     const nino_pool_map *m = &p->map;
-    char use[32], held[32], budget[32], largest[32], unknown[32];
+    char use[32], held[32], budget[32], largest[32], all[32], unknown[32];
     nino_format_bytes(use, sizeof(use), (double) m->in_use);
     nino_format_bytes(held, sizeof(held), (double) m->reserved);
     nino_format_bytes(budget, sizeof(budget), (double) m->budget);
     nino_format_bytes(largest, sizeof(largest), (double) m->largest_free);
+    nino_format_bytes(all, sizeof(all), (double) m->free_bytes);
     nino_format_bytes(unknown, sizeof(unknown), (double) m->unknown_bytes);
     g_autofree char *text = g_strdup_printf(
-        _("%s in use of %s held%s%s · largest free block %s · fragmentation %.0f %%%s%s"), use,
-        held, m->budget ? _(", budget ") : "", m->budget ? budget : "", largest,
-        m->fragmentation * 100, m->unknown_bytes ? _(" · from before watching ") : "",
-        m->unknown_bytes ? unknown : "");
-    set_text(p->figures, m->reserved || m->budget ? text : ""); // of a pool that is there
+        _("%s in use of %s held%s%s · %s free, the largest block of it %s%s%s"), use, held,
+        m->budget ? _(", budget ") : "", m->budget ? budget : "", all, largest,
+        m->unknown_bytes ? _(" · from before watching ") : "", m->unknown_bytes ? unknown : "");
+    const gboolean is_there = m->reserved || m->budget;
+    set_text(p->figures, is_there ? text : "");
+    gtk_widget_set_visible(p->figures, is_there);
 }
 
 static void pool_view_update(NinoArea *area)
@@ -122,11 +124,13 @@ static uint64_t largest_arena(const nino_pool_map *m)
     return most;
 }
 
+static GdkRGBA free_colour(const NinoPlot *p) { return nino_plot_alpha(&p->fg, 0.22f); }
+
 // Neighbouring blocks of one owner within a pixel are one bar.
 static void draw_arena(NinoPlot *p, const nino_pool_map *m, const nino_pool_arena *a, float y,
                        double scale)
 {
-    const GdkRGBA empty = nino_plot_alpha(&p->fg, 0.08f);
+    const GdkRGBA empty = free_colour(p);
     const float width = MAX(floorf((float) ((double) arena_end(m, a) * scale)), 2);
     nino_plot_bar(p, LEFT, y, width, STRIP, &empty);
     float drawn = LEFT;
@@ -159,7 +163,7 @@ static void pool_view_draw(NinoArea *area, NinoPlot *p, gpointer user)
     float x = LEFT;
     for (int o = 0; o < NINO_OWN_COUNT; o++)
         x = nino_plot_legend(p, x, 4, nino_plot_colour((size_t) owner_colour[o]), _(owners[o]));
-    const GdkRGBA empty = nino_plot_alpha(&p->fg, 0.15f);
+    const GdkRGBA empty = free_colour(p);
     nino_plot_legend(p, x, 4, &empty, _("free"));
     const double scale = ((double) p->width - LEFT - 10) / (double) largest_arena(m);
     const float line = nino_plot_text_height(p);
@@ -262,8 +266,8 @@ static GtkWidget *pool_view_make_bar(Pool *p)
     gtk_label_set_xalign(GTK_LABEL(p->figures), 0);
     gtk_label_set_ellipsize(GTK_LABEL(p->figures), PANGO_ELLIPSIZE_END);
     gtk_widget_set_tooltip_text(p->figures,
-                                _("Fragmentation: the share of free bytes that lies outside the "
-                                  "largest free block"));
+                                _("A request that is larger than the largest free block needs one "
+                                  "more arena, however much is free"));
     GtkWidget *ask = gtk_label_new(_("Would a request of"));
     p->size = gtk_spin_button_new_with_range(1, 1 << 20, 64);
     gtk_spin_button_set_value(GTK_SPIN_BUTTON(p->size), 256);

@@ -262,23 +262,23 @@ static void check_fit(const char *dir)
     const guint64 full = p.t;
     pool_event(&p, NINO_MEM_FREE, 1, 64, 64); // two holes: 128 MiB free, no more than 64 in one
     pool_event(&p, NINO_MEM_FREE, 1, 192, 64);
-    WAIT_FOR(has_label(view, "largest free block 64 MiB · fragmentation 50 %"));
+    WAIT_FOR(has_label(view, "128 MiB free, the largest block of it 64 MiB"));
     CHECK(answers(view, 64, "fits into a free block") &&
           answers(view, 1, "fits into a free block"));
     CHECK(answers(view, 65, "fits with one more arena"));
     CHECK(answers(view, 384, "fits with one more arena") && answers(view, 400, "does not fit"));
     save_picture(view, dir, "pool-holes");
     pool_event(&p, NINO_MEM_ARENA, 2, 0, 128); // nothing in it: it can be given back
-    WAIT_FOR(has_label(view, "largest free block 128 MiB"));
+    WAIT_FOR(has_label(view, "the largest block of it 128 MiB"));
     CHECK(answers(view, 100, "fits into a free block"));
     CHECK(answers(view, 300, "fits after idle arenas are given back"));
     CHECK(answers(view, 400, "does not fit") && answers(view, 4000, "does not fit"));
     nino_run_select(p.run, full - 1000, full + 1); // as it was then
-    CHECK(has_label(view, "fragmentation 0 %") && answers(view, 64, "fits with one more arena"));
+    CHECK(has_label(view, "· 0 B free") && answers(view, 64, "fits with one more arena"));
     nino_run_select(p.run, 0, 0);
     // the blocks are still there when the next job begins
     nino_run_restart(p.run, p.t += 1000000);
-    CHECK(has_label(view, "largest free block 128 MiB"));
+    CHECK(has_label(view, "the largest block of it 128 MiB"));
     CHECK(answers(view, 128, "fits into a free block") && answers(view, 400, "does not fit"));
     GtkWidget *area = find(view, NINO_TYPE_AREA); // block by block
     gtk_widget_grab_focus(area);
