@@ -19,9 +19,9 @@ static const struct {
     const char *id, *title, *tip;
     int chars;
 } columns[COLUMNS] = {
-    { "kernel", N_("Kernel"), N_("Name of the kernel"), 8 },
-    { "call", N_("Call"), N_("The op that it was launched for: types, shapes, attributes"), 8 },
-    { "global", N_("Work"), N_("Work-items of a launch, and of a work-group"), 8 },
+    { "kernel", N_("Kernel"), N_("Name of the kernel"), 10 },
+    { "call", N_("Call"), N_("The op that it was launched for: types, shapes, attributes"), 18 },
+    { "global", N_("Work"), N_("Work-items of a launch, and of a work-group"), 11 },
     { "launches", N_("Launches"), N_("How often it was launched so in the range"), 5 },
     { "total_ns", N_("Total"), N_("Sum of the times on the device"), 6 },
     { "mean_ns", N_("Mean"), N_("Total divided by launches"), 6 },

@@ -16,7 +16,7 @@ static const struct {
     int chars;
     void (*format)(char *buf, size_t size, double v);
 } columns[NINO_KERNEL_COLUMNS] = {
-    { "kernel", N_("Kernel"), N_("Name of the kernel or transfer"), 9, NULL },
+    { "kernel", N_("Kernel"), N_("Name of the kernel or transfer"), 16, NULL },
     { "family", N_("Family"), N_("Op family"), 7, NULL },
     { "global", N_("Global"), N_("Work-items of a launch, along each axis"), 12, NULL },
     { "local", N_("Local"),

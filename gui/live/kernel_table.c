@@ -11,6 +11,7 @@
 #include "plot/pick_menu.h"
 #include "plot/plot.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { MAX_OPS = 4096, UPDATE_MS = 500 };
@@ -74,7 +75,7 @@ static void set_values(Table *t, NinoKernelRow *r, const nino_op_stat *o, double
         [NINO_KERNEL_MEAN] = o->mean_ns,
         [NINO_KERNEL_MIN] = (double) o->min_ns,
         [NINO_KERNEL_MAX] = (double) o->max_ns,
-        [NINO_KERNEL_SIGMA] = o->sigma_ns,
+        [NINO_KERNEL_SIGMA] = o->calls > 1 ? o->sigma_ns : NAN, // of one there is none
         [NINO_KERNEL_P50] = o->p50_ns,
         [NINO_KERNEL_P95] = o->p95_ns,
         [NINO_KERNEL_GFLOPS] = o->gflops,

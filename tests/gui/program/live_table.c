@@ -3,6 +3,8 @@
 #include "live/kernel_row.h"
 #include "tests/gui/program/views.h"
 
+#include <math.h>
+
 static const char *kernel_name(void *priv, uint32_t id)
 {
     static char text[16];
@@ -51,6 +53,13 @@ static int rows_with(GtkWidget *view, const char *column, const char *text, int 
     return t.n;
 }
 
+static void count_unknown(gpointer user, const NinoCell *cells, size_t n)
+{
+    Told *t = user;
+    for (size_t i = 0; i < n; i++)
+        t->n += !strcmp(cells[i].column, t->column) && isnan(cells[i].number);
+}
+
 // A row for every work size, which the filter finds; the columns are there only then. The rows that
 // are written out are those that are seen.
 static void check_work(GtkWidget *view, NinoRun *run)
@@ -74,6 +83,9 @@ static void check_work(GtkWidget *view, NinoRun *run)
     CHECK(rows_with(view, "local", "driver's choice", &rows) == 100);
     CHECK(rows_with(view, "local", "", &rows) == 20);
     CHECK(rows_with(view, "kernel", "kernel 7", &rows) == 2);
+    Told unknown = { .column = "sigma_ns" }; // each ran once with one size
+    nino_view_get_export(view)->rows(view, count_unknown, &unknown);
+    CHECK(unknown.n == 240);
     CHECK(has_label(view, "4096x2x1") && has_label(view, "64x1x1"));
     CHECK(has_label(view, "driver's choice") && has_label(view, "–"));
     gtk_editable_set_text(GTK_EDITABLE(search), "64X1");
