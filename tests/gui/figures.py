@@ -40,7 +40,10 @@ def check(key, r):
     near(f"{key} mean", float(r["mean_ns"]), mean, 1e-6, 1)
     near(f"{key} shortest", float(r["min_ns"]), ns[0])
     near(f"{key} longest", float(r["max_ns"]), ns[-1])
-    near(f"{key} deviation", float(r["sigma_ns"]), math.sqrt(sum((v - mean) ** 2 for v in ns) / max(n - 1, 1)), 1e-3, 2)
+    if n > 1:
+        near(f"{key} deviation", float(r["sigma_ns"]), math.sqrt(sum((v - mean) ** 2 for v in ns) / (n - 1)), 1e-3, 2)
+    elif r["sigma_ns"]:
+        fail(f"{key}: a deviation of one call: {r['sigma_ns']}")
     near(f"{key} GFLOP/s", float(r["gflops"]), flops / total if flops else 0)
     near(f"{key} GB/s", float(r["gbps"]), moved / total if moved else 0)
     for name, q in (("p50_ns", 0.5), ("p95_ns", 0.95)):
@@ -60,5 +63,5 @@ if len(sys.argv) > 3 and not by_shape and not by_size:
     for key, k in told.items():
         check(key, k)
         for f in ("calls", "total_ns", "mean_ns", "sigma_ns", "p50_ns", "p95_ns", "gflops", "gbps"):
-            near(f"{key} {f}", float(table[key][f]), float(k[f]))
+            near(f"{key} {f}", float(table[key][f] or 0), float(k[f]))  # no deviation of one call
 print(f"{len(table)} {'shapes' if by_shape else 'work sizes' if by_size else 'kernels'}, {sum(len(c) for c in calls.values())} calls")
