@@ -106,11 +106,36 @@ static nino_status clip(const nino_sound *s, const char *name)
     return st;
 }
 
+static double number_at(const char *p)
+{
+    const uint8_t *b = (const uint8_t *) p;
+    return b[0] * 16777216.0 + b[1] * 65536.0 + b[2] * 256.0 + b[3];
+}
+
+// Every track of an MP4 file ("mdhd": version, two dates, ticks of a second, ticks) is that long, as players are told.
+static void check_lengths(const char *name, int n_tracks, double seconds)
+{
+    char path[600], *data;
+    size_t len;
+    int n = 0;
+    snprintf(path, sizeof(path), "%s/%s", dir.path, name);
+    CHECK_OK(nino_file_read(path, 1 << 24, false, &data, &len, &err), err);
+    for (size_t i = 0; i + 24 < len; i++)
+        if (!memcmp(data + i, "mdhd\0", 5)) {
+            const double s = number_at(data + i + 20) / number_at(data + i + 16);
+            CHECK(s > seconds - 0.01 && s < seconds + 0.1);
+            n++;
+        }
+    CHECK(n == n_tracks);
+    free(data);
+}
+
 // AAC loses a little of tones, and more of their first block.
 static void videos(void)
 {
     nino_sound s = tone(24000, 2, 12000), got;
     CHECK_OK(clip(&s, "b.mp4"), err);
+    check_lengths("b.mp4", 2, 0.5);
     int fd = open_file("b.mp4");
     CHECK_OK(nino_sound_read(fd, "b.mp4", false, &got, &err), err);
     CHECK(got.wave && got.rate == 24000 && got.wave->shape.dim[1] == 2);

@@ -4,6 +4,7 @@
 #include "tests/test.h"
 
 #include <pthread.h>
+#include <time.h>
 #include <semaphore.h>
 
 #define MIB ((uint64_t) 1 << 20)
@@ -286,9 +287,39 @@ static void test_hang(void)
     CHECK(live_arenas == 0);
 }
 
+static void *let_go(void *unused)
+{
+    nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
+    sem_post(&may_go);
+    return unused;
+}
+
+// Of a driver that takes its time the blocks are told, too: who looks waits for up to a second.
+static void test_wait(void)
+{
+    const nino_pool_params p = {
+        .ops = { create_at_last, destroy }, .budget = 8 * MIB, .min_arena = MIB, .max_arena = MIB
+    };
+    nino_event ev[8];
+    pthread_t t, late;
+    nino_monitor *m = nino_monitor_create();
+    nino_pool *pool = nino_pool_create(&p);
+    CHECK(m && pool && !sem_init(&is_in, 0, 0) && !sem_init(&may_go, 0, 0));
+    nino_pool_set_monitor(pool, m);
+    CHECK(!pthread_create(&t, NULL, allocate, pool));
+    sem_wait(&is_in);
+    CHECK(!pthread_create(&late, NULL, let_go, NULL));
+    CHECK(nino_monitor_blocks(m, ev, 8) >= 1); // the arena, and the block while it is there
+    CHECK(!pthread_join(t, NULL) && !pthread_join(late, NULL));
+    nino_pool_destroy(&pool);
+    nino_monitor_destroy(&m);
+    CHECK(live_arenas == 0);
+}
+
 int main(void)
 {
     test_hang();
+    test_wait();
     test_classes();
     test_counters();
     test_best_fit();
