@@ -67,7 +67,7 @@ static nino_status list_dict(nino_machine *m, const nino_pickle_value *v, const 
         char *name = nino_arena_alloc(m->arena, n + t->name_len);
         if (!name)
             return nino_machine_no_memory(m);
-        memcpy(name, prefix, n);
+        memcpy(name, prefix, n); // NOLINT: its length stands beside it
         memcpy(name + n, t->name, t->name_len);
         t->name = name;
         t->name_len += n;

@@ -118,8 +118,10 @@ static void advise_idle(advisor *a, const use *u)
 static const char *say_copied(char *buf, size_t size, double bytes, const char *way, double seconds)
 {
     char room[32];
-    nino_advice_text(buf, size, bytes > 0 ? "%s %s in %s" : "",
-                     nino_advice_bytes(room, sizeof(room), bytes), way, NINO_ADVICE_TIME(seconds));
+    *buf = 0;
+    if (bytes > 0)
+        nino_advice_text(buf, size, "%s %s in %s", nino_advice_bytes(room, sizeof(room), bytes),
+                         way, NINO_ADVICE_TIME(seconds));
     return buf;
 }
 
