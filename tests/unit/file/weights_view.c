@@ -97,6 +97,38 @@ static float as_f32(float v) { return v; }
 static float as_f16(float v) { return nino_f16_to_f32(nino_f32_to_f16(v)); }
 static float as_bf16(float v) { return nino_bf16_to_f32(nino_f32_to_bf16(v)); }
 
+static int64_t wanted[2];
+
+static void enlarge(void *priv, const char *name, int64_t dim[2])
+{
+    (void) priv;
+    if (!strcmp(name, "changed.f16"))
+        memcpy(dim, wanted, sizeof(wanted));
+}
+
+// A view's tensors grow as they are told to, up to 2^20; nothing becomes smaller.
+static void check_enlarge(nino_weights *base, const nino_weights_change *plain)
+{
+    enum { MOST = 1 << 20 };
+    static const int64_t t[][4] = { { 5, 3, 5, 3 },        { 6, 3, 6, 3 },
+                                    { 5, 4, 5, 4 },        { 4, 2, 5, 3 },
+                                    { 0, -1, 5, 3 },       { MOST, 2, MOST, 3 },
+                                    { MOST + 1, 9, 5, 9 }, { 7, MOST + 1, 7, 3 } };
+    nino_weights_change c = *plain;
+    c.enlarge = enlarge;
+    for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        memcpy(wanted, t[i], sizeof(wanted));
+        nino_weights *v = nino_weights_changed(base, &c, &err);
+        CHECK_OK(v ? NINO_OK : err.code, err);
+        const nino_tensor_info *f = nino_weights_find(v, "changed.f16"),
+                               *other = nino_weights_find(v, "changed.f32");
+        CHECK(f->rank == 2 && f->dim[0] == t[i][2] && f->dim[1] == t[i][3]);
+        CHECK(other->dim[0] == 5 && other->dim[1] == 3);
+        nino_weights_unref(&v);
+    }
+    destroyed = 0;
+}
+
 int main(void)
 {
     bool fails = false;
@@ -122,6 +154,7 @@ int main(void)
     const nino_tensor_info *t = nino_weights_find(base, "changed.f32");
     CHECK_OK(nino_weights_read_rows_f32(base, t, 4, 1, x, &err), err);
     CHECK(x[0] == 6);
+    check_enlarge(base, &c);
     nino_weights_change exact = c;
     exact.is_exact = true;
     nino_weights *e = nino_weights_changed(base, &exact, &err);

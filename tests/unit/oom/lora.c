@@ -109,6 +109,7 @@ static void network(int may_fail)
 int main(void)
 {
     dir = test_dir_create();
+    const long live = oom.live;
     make_files();
     make_flux();
     printf("  values: %ld allocations\n", oom_each(values));
@@ -117,6 +118,7 @@ int main(void)
     nino_weights_unref(&net);
     nino_weights_unref(&file);
     nino_weights_unref(&flux_file);
+    CHECK(oom.live == live); // models with a LoRA have left nothing of the one without
     test_dir_remove(&dir, (const char *const[]){ "net", "lora", "flux", "flux_lora", NULL });
     return 0;
 }
