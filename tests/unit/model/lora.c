@@ -16,6 +16,8 @@ static void make_net(void)
     w = lora_tensor(&base, "w.weight", NINO_SHAPE(N, C));
     b = lora_tensor(&base, "w.bias", NINO_SHAPE(N));
     c = lora_tensor(&base, "c.weight", NINO_SHAPE(OUT, IN, 3, 3));
+    lora_tensor(&base, "x.weight", NINO_SHAPE(4, C));
+    lora_tensor(&base, "x.bias", NINO_SHAPE(3)); // fewer than there are rows
     net = lora_save(&base, &dir, "net");
 }
 
@@ -36,6 +38,9 @@ static void add_names(lora_map *map)
     lora_map_add(map, net, "w.weight", "", "w", 0, 0, 0);
     lora_map_add(map, net, "c.weight", "", "c", 0, 0, 0);
     lora_map_add(map, net, "w.weight", "", "middle", 2, 3, 0); // rows 2, 3 and 4
+    lora_map_add(map, net, "w.weight", "", "part", 1, 2,
+                 3); // rows 1 and 2, of a layer's rows 3 and 4
+    lora_map_add(map, net, "w.weight", "", "late", 4, 2, 1); // the last ones
     CHECK_OK(lora_map_finish(map, "test", &err), err);
 }
 
@@ -452,6 +457,33 @@ static void check_misfits(void)
     lora_forget(&m);
 }
 
+// Biases of layers whose rows go elsewhere, with as many rows as are needed, more and fewer.
+static void check_parts_of_biases(void)
+{
+    static const struct {
+        const char *name;
+        int n, row0, first, rows; // rows 0: it does not fit
+    } t[] = { { "part.diff_b", 2, 0, 0, 0 },   { "part.diff_b", 4, 0, 0, 0 },
+              { "part.diff_b", 5, 1, 3, 2 },   { "part.diff_b", 6, 1, 3, 2 },
+              { "middle.diff_b", 2, 0, 0, 0 }, { "middle.diff_b", 3, 2, 0, 3 },
+              { "late.diff_b", 2, 0, 0, 0 },   { "late.diff_b", 3, 4, 1, 2 },
+              { "x.diff_b", 4, 0, 0, 0 } };
+    for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        lora_made m = { .seed = 77 + (int) i };
+        const float *diff = lora_tensor(&m, t[i].name, NINO_SHAPE(t[i].n));
+        double want[N];
+        for (int k = 0; k < N; k++) {
+            const bool is_in = k >= t[i].row0 && k < t[i].row0 + t[i].rows;
+            want[k] = (double) b[k] + (is_in ? (double) diff[t[i].first + k - t[i].row0] : 0);
+        }
+        nino_weights *view = patched(&m, &(double){ 1 }, 1);
+        CHECK((view == net) == !t[i].rows);
+        check_tensor(view, "w.bias", want, t[i].name);
+        nino_weights_unref(&view);
+        lora_forget(&m);
+    }
+}
+
 // Tensors of more dimensions than can be used, and of no rows: they fit nothing, or cannot be read, and say so.
 static void check_odd_shapes(void)
 {
@@ -517,6 +549,7 @@ int main(void)
     check_stack();
     check_larger();
     check_misfits();
+    check_parts_of_biases();
     check_odd_shapes();
     nino_weights_unref(&net);
     lora_forget(&base);
