@@ -41,6 +41,7 @@ static void add_names(lora_map *map)
     lora_map_add(map, net, "w.weight", "", "part", 1, 2,
                  3); // rows 1 and 2, of a layer's rows 3 and 4
     lora_map_add(map, net, "w.weight", "", "late", 4, 2, 1); // the last ones
+    lora_map_add(map, net, "x.weight", "", "x", 0, 0, 0);
     CHECK_OK(lora_map_finish(map, "test", &err), err);
 }
 

@@ -1,4 +1,5 @@
 // Every allocation of schedules and samplers fails once: a clean "nomem", no leak.
+#include "core/sample/latent_picture.h"
 #include "core/sample/noise/brownian.h"
 #include "core/sample/solver/sampler.h"
 #include "tests/oom.h"
@@ -79,11 +80,32 @@ static void test_sampler(int may_fail)
         CHECK(isfinite(x[0]));
 }
 
+// With colours that are known, and grey, of pictures and clips.
+static void test_pictures(int may_fail)
+{
+    static const nino_shape shapes[] = { { .rank = 4, .dim = { 2, 4, 3, 5 } },
+                                         { .rank = 5, .dim = { 1, 16, 2, 3, 4 } },
+                                         { .rank = 4, .dim = { 3, 7, 2, 2 } } };
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+        nino_array *a = nino_array_create(NINO_F32, shapes[i]);
+        nino_picture picture = { 0 };
+        CHECK(a || (may_fail && oom.fired));
+        for (int64_t k = 0; a && k < nino_shape_count(&a->shape); k++)
+            nino_array_f32(a)[k] = (float) (k % 9) / 4 - 1;
+        if (a && done(nino_latent_picture(a, "x", 0, &picture, &err), may_fail)) {
+            CHECK(picture.frames > 0 && picture.rgba);
+            nino_picture_release(&picture);
+        }
+        nino_array_unref(&a);
+    }
+}
+
 int main(void)
 {
     long n = oom_each(test_all_models);
     model = nino_sampling_discrete(NINO_PRED_EPS, false);
     n += oom_each(test_schedules);
+    n += oom_each(test_pictures);
     for (int i = 0; i <= NINO_SAMPLER_EULER_PP; i++) {
         id = (nino_sampler_id) i;
         n += oom_each(test_sampler);
