@@ -206,6 +206,13 @@ static void check_refusals(void)
 {
     CHECK_STR(read_kind("GIF89a", 6, true), "magic");
     CHECK_STR(read_kind("", 0, true), "magic");
+    CHECK_STR(read_kind("\x89PNG\r\n\x1a\n", 8, true),
+              "truncated"); // a beginning says what it is to be
+    CHECK_STR(read_kind("\x89PNG\r\n\x1a\n\xff", 9, true), "truncated");
+    CHECK_STR(read_kind("\x89PNG\r\n\x1a\r", 8, true), "magic");
+    CHECK_STR(read_kind("\x89PNG\r\n\x1a", 7, true), "magic");
+    CHECK_STR(read_kind("\xff\xd8", 2, true), "magic");
+    CHECK_STR(read_kind("RIFF\4\0\0\0WEBP", 11, true), "magic");
     CHECK_STR(read_kind("\xff\xd8\xff", 3, true), "truncated");
     CHECK_STR(read_kind("RIFF\4\0\0\0WEBP", 12, true), "syntax");
     CHECK_STR(read_kind("RIFF\4\1\0\0WEBP", 12, true), "truncated");
