@@ -250,14 +250,14 @@ static inline void open_all(void)
     fake_init(&net, NINO_DIFFUSION_UNET, "sd15", 0, nino_sampling_discrete(NINO_PRED_EPS, false));
 }
 
-// Nothing may be left on the device.
+// Nothing may be left on the device, not even until the stream ends.
 static inline void close_all(void)
 {
     nino_mem_stat m;
     fake_release(&net);
-    nino_stream_destroy(&stream);
     nino_backend_drop_weights(be);
     nino_pool_stat(be->pool, &m);
     CHECK(m.in_use == 0);
+    nino_stream_destroy(&stream);
     nino_backend_close(&be);
 }

@@ -403,8 +403,12 @@ int main(void)
     check_latents();
     check_refused();
     nino_model_unref(&model);
-    nino_stream_destroy(&s);
     fake_release(&net);
+    nino_backend_drop_weights(be);
+    nino_mem_stat m;
+    nino_pool_stat(be->pool, &m);
+    CHECK(m.in_use == 0); // neither hints nor contexts are left on the device
+    nino_stream_destroy(&s);
     nino_backend_close(&be);
     return 0;
 }
