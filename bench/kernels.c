@@ -4,6 +4,7 @@
 // OpenBLAS takes a processor that it does not know for an older one: OPENBLAS_CORETYPE names the kind.
 //   bench/kernels [--rounds N] [--device SEL] [--only TEXT]
 //                 [--rows N: of products with weights] [--type NAME: of weights]
+// TEXT: part of product, weights, pairs (weights with inputs of bf16), attention, conv.
 #include "core/base/time.h"
 #include "core/op/backend.h"
 #include "core/harness/kernel_check.h"
@@ -121,13 +122,13 @@ typedef struct layer { // one op with its operands, on the device
     bool is_conv;
 } layer;
 
-static layer layer_open(const nino_array *x, nino_array *w)
+static layer layer_open(const nino_array *x, nino_array *w, nino_precision precision)
 {
-    const nino_stream_params p = { .backend = backend, .precision = NINO_PREC_F32 };
+    const nino_stream_params p = { .backend = backend, .precision = precision };
     layer l = { .is_conv = x->shape.rank == 4 };
     if (!(l.stream = nino_stream_create(&p, &err)))
         check(err.code);
-    l.x = nino_upload(l.stream, x, NINO_F32);
+    l.x = nino_upload(l.stream, x, precision == NINO_PREC_BF16 ? NINO_BF16 : NINO_F32);
     l.w = nino_weight_from_array(w, l.is_conv ? NINO_W_CONV3 : NINO_W_MATRIX);
     l.conv.w = l.linear.w = l.w;
     return l;
@@ -172,7 +173,7 @@ static void bench_gemm(int n)
     double ours[MAX_ROUNDS], blas[MAX_ROUNDS];
     nino_array *x = random_array(NINO_SHAPE(n, n)), *w = random_array(NINO_SHAPE(n, n));
     nino_array *y = random_array(NINO_SHAPE(n, n));
-    layer l = layer_open(x, w);
+    layer l = layer_open(x, w, NINO_PREC_F32);
     snprintf(title, sizeof(title), "product %d x %d x %d", n, n, n);
     for (int r = -1; r < rounds; r++) { // the first round warms up and compares
         settle();
@@ -207,9 +208,11 @@ static double cpu_seconds(void)
     return (double) t.tv_sec + (double) t.tv_nsec * 1e-9;
 }
 
-// A product of m rows with weights [n,n] of another type, interleaved with that of f32.
-static void bench_weights(int m, int n, nino_dtype type)
+// A product of m rows with weights [n,n] of another type, and of inputs of another precision,
+// interleaved with that of f32.
+static void bench_weights(int m, int n, nino_dtype type, nino_precision precision)
 {
+    const bool is_bf16 = precision == NINO_PREC_BF16;
     double f32[MAX_ROUNDS], ours[MAX_ROUNDS], cpu[MAX_ROUNDS];
     uint64_t state = 1;
     nino_dtype kept;
@@ -218,7 +221,7 @@ static void bench_weights(int m, int n, nino_dtype type)
                                               : nino_array_convert(w, type);
     if (!q)
         die("out of memory");
-    layer a = layer_open(x, w), b = layer_open(x, q);
+    layer a = layer_open(x, w, NINO_PREC_F32), b = layer_open(x, q, precision);
     for (int r = -1; r < rounds; r++) { // the first round warms up
         const double c0 = cpu_seconds(), s = layer_time(&a, true), c1 = cpu_seconds(),
                      t = layer_time(&b, true), c2 = cpu_seconds();
@@ -230,10 +233,11 @@ static void bench_weights(int m, int n, nino_dtype type)
     }
     const double ratio = median_ratio(ours, f32), gflop = 2e-9 * n * n * m;
     const size_t bytes = backend->impl->packed_bytes(backend, b.w, &kept);
-    printf("product %d x %d, weights %-8s %8.1f   f32      %8.1f   time  %.2f (%s)   cpu %.2f   "
+    printf("product %d x %d, weights %-8s%s %8.1f   f32      %8.1f   time  %.2f (%s)   cpu %.2f   "
            "(%.3f of the file)\n",
-           m, n, nino_dtype_name(type), gflop / median(ours), gflop / median(f32), ratio,
-           spread(ours, f32), median(cpu), (double) bytes / (double) q->bytes);
+           m, n, nino_dtype_name(type), is_bf16 ? ", inputs bf16" : "", gflop / median(ours),
+           gflop / median(f32), ratio, spread(ours, f32), median(cpu),
+           (double) bytes / (double) q->bytes);
     if (ratio > 1.25 && median(cpu) > 1.25) {
         printf("FAIL: more than 1.25 times as long\n");
         failures++;
@@ -460,7 +464,7 @@ static void bench_conv(int c, int h)
     int n = 0, best = 0;
     nino_array *x = random_array(NINO_SHAPE(1, h, h, c)), *w = random_array(NINO_SHAPE(c, c, 3, 3));
     nino_array *y = random_array(NINO_SHAPE(1, h, h, c));
-    layer l = layer_open(x, w);
+    layer l = layer_open(x, w, NINO_PREC_F32);
     snprintf(title, sizeof(title), "3x3, %d channels, %d x %d", c, h, h);
     for (int i = 0; i < N_DIRECT; i++)
         n += onednn_open(&o[n], c, h, tags[i], x, w);
@@ -544,7 +548,12 @@ int main(int argc, char **argv)
         for (nino_dtype t = 0; t < NINO_DTYPE_COUNT; t++)
             if ((nino_dtype_is_block(t) || (t >= NINO_F16 && t <= NINO_I8)) &&
                 (!type || !strcmp(type, nino_dtype_name(t))))
-                bench_weights(weight_rows, 3072, t);
+                bench_weights(weight_rows, 3072, t, NINO_PREC_F32);
+    if (strstr("pairs", only) && backend->profile.has_dots)
+        for (nino_dtype t = 0; t < NINO_DTYPE_COUNT; t++)
+            if ((nino_dtype_is_block(t) || t == NINO_BF16 || t == NINO_F8_E4M3 || t == NINO_I8) &&
+                (!type || !strcmp(type, nino_dtype_name(t))))
+                bench_weights(weight_rows, 3072, t, NINO_PREC_BF16);
     if (strstr("attention", only))
         for (size_t i = 0; i < sizeof(attentions) / sizeof(*attentions); i++)
             bench_attention(attentions[i][0], attentions[i][1], attentions[i][2]);

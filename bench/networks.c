@@ -23,6 +23,7 @@ static nino_error err;
 static nino_backend *backend;
 static int rounds = 3;
 static bool by_op;
+static nino_precision precision = NINO_PREC_F32;
 
 typedef struct network {
     const char *title;
@@ -160,7 +161,7 @@ static nino_weights *make_file(const network *n)
                  : n->flux.hidden ? net_list_flux(&n->flux, NULL)
                  : n->qwen.hidden ? net_list_qwen(&n->qwen, NULL)
                                   : net_list_wan(&n->wan, NULL);
-    net_save(&l, path, NINO_F16, NET_RANDOM);
+    net_save(&l, path, precision == NINO_PREC_BF16 ? NINO_BF16 : NINO_F16, NET_RANDOM);
     nino_weights *w = test_open("%s", path);
     unlink(path);
     return w;
@@ -215,8 +216,7 @@ static nino_array *encode(nino_stream *s, const workload *w)
 static double evaluate(const workload *w, nino_monitor *m, double *flops)
 {
     nino_stream *s = nino_stream_create(
-        &(nino_stream_params){ .backend = backend, .monitor = m, .precision = NINO_PREC_F32 },
-        &err);
+        &(nino_stream_params){ .backend = backend, .monitor = m, .precision = precision }, &err);
     CHECK_OK(s ? NINO_OK : err.code, err);
     const double before = backend->flops;
     const uint64_t start = nino_now_ns();
@@ -290,6 +290,8 @@ int main(int argc, char **argv)
             device = argv[++i];
         else if (!strcmp(argv[i], "--only") && i + 1 < argc)
             only = argv[++i];
+        else if (!strcmp(argv[i], "--precision") && i + 1 < argc)
+            precision = strcmp(argv[++i], "bf16") ? NINO_PREC_F32 : NINO_PREC_BF16;
         else if (!strcmp(argv[i], "--rounds") && i + 1 < argc)
             rounds = atoi(argv[++i]);
     }

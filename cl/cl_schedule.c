@@ -40,15 +40,19 @@ bool nino_cl_is_emulated(const nino_cl_device *dev, const nino_sched *s)
 nino_status nino_cl_profile_of(const nino_cl_device *dev, nino_profile *out, nino_error *err)
 {
     const char *name = nino_vars_get()->schedule;
-    const nino_status st = nino_profile_find(dev->info.name, dev->is_host, out, err);
-    if (!st)
-        nino_profile_estimate(out, dev->info.compute_units, dev->clock_mhz, dev->lanes);
-    if (!st && *name)
-        return nino_sched_find(name, "NINODES_SCHEDULE", &out->schedule, err);
-    if (!st && dev->native && nino_cl_base(dev->native) == out->schedule)
+    nino_status st = nino_profile_find(dev->info.name, dev->is_host, out, err);
+    if (st)
+        return st;
+    nino_profile_estimate(out, dev->info.compute_units, dev->clock_mhz, dev->lanes);
+    if (*name)
+        st = nino_sched_find(name, "NINODES_SCHEDULE", &out->schedule, err);
+    else if (dev->native && nino_cl_base(dev->native) == out->schedule)
         out->schedule = dev->native;
-    else if (!st && !dev->is_host && nino_cl_is_emulated(dev, out->schedule))
+    else if (!dev->is_host && nino_cl_is_emulated(dev, out->schedule))
         out->schedule = nino_cl_base(out->schedule);
+    const nino_cl_schedule *s = nino_cl_schedule_of(out);
+    out->has_dots =
+        !st && dev->is_host && s->has_dots && (nino_debug_has("dots") || s->has_dots(dev));
     return st;
 }
 

@@ -73,6 +73,8 @@ struct nino_cl_schedule {
     // Whether its kernels are at home on a device, which takes a while to find out; NULL: on all. They
     // run on others, too, but emulated. options: NULL; of the compiler, for tests.
     bool (*is_native)(const nino_cl_device *dev, const char *options);
+    // Whether a processor has what nino_profile.has_dots means; NULL: none has.
+    bool (*has_dots)(const nino_cl_device *dev);
     const nino_cl_grids *grids;
     const nino_cl_probing *probing;
     // LINEAR, CONV2D, CONV3D: how a launch of that many rows of c is cut. *out names the kernel gemm.

@@ -364,8 +364,7 @@ static nino_status run_part(nino_cl *cl, const nino_op_call *c, const nino_raw_p
     w.mem.offset += p->at;
     if (!step)
         return run_columns(cl, c, &w, err);
-    const nino_raw_part rows = { .type =
-                                     nino_sched_operand(nino_cl_profile(cl), c->d.src_type[0]) };
+    const nino_raw_part rows = { .type = e->type };
     nino_cl_columns to = { .mem = c->workspace,
                            .type = rows.type,
                            .raw = e->is_rows ? &rows : NULL };

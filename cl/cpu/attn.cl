@@ -16,6 +16,8 @@ DEFINE_TILE(tile_scores, local, global, local)
 #if HALF
 #undef TILE_VEC
 #define TILE_VEC float8
+#undef TILE_IN
+#define TILE_IN float8
 DEFINE_TILE(tile_half, local, local, local)
 #endif
 

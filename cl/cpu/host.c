@@ -1,8 +1,12 @@
 // Processors: a work-item is a thread's piece of work, with rows of elements in vectors and
 // products in register tiles.
 #include "cl/cpu/cpu.h"
+#include "cl/runtime.h"
 #include "core/base/size.h"
+#include "core/base/vars.h"
 #include "core/op/pack.h"
+
+#include <string.h>
 
 #define KERNELS(X) X(attn) X(few) X(gemm) X(skinny) X(wino)
 #define FOLDER "cl/" TEXT(SCHEDULE)
@@ -91,6 +95,19 @@ static size_t host_probe_items(nino_ceiling_kind kind, unsigned compute_units, u
     return parts;
 }
 
+// The instruction that has been beside AVX-512 since 2020, by the assembler of a driver that compiles for
+// the processor it runs on; others translate to what has none.
+static bool host_has_dots(const nino_cl_device *dev)
+{
+#if __x86_64__
+    return strstr(dev->info.platform, "Portable Computing Language") &&
+           __builtin_cpu_supports("avx512bf16");
+#else
+    (void) dev;
+    return false;
+#endif
+}
+
 // ---- products -----------------------------------------------------------------------------------
 
 void NINO_CL_OWN(tile)(const nino_cl *cl, int64_t n, int64_t panels, bool is_raw,
@@ -131,6 +148,8 @@ static void host_cut_product(const nino_cl *cl, const nino_op_call *c, const nin
         out->tile_rows = out->tile_rows > FEW_ROWS ? FEW_ROWS : out->tile_rows;
         out->tile_panels = panels;
     } else {
+        if (nino_sched_operand(nino_cl_profile(cl), c->d.src_type[0]) == NINO_BF16 && g->c % 2 == 0)
+            nino_cl_cut_define(out, " -DDOTS=%d", nino_debug_has("dots") ? 2 : 1);
         NINO_CL_OWN(tile)(cl, n, panels, is_raw, &out->tile_rows, &out->tile_panels);
         if (g->n <= 16)
             nino_cl_cut_define(out, " -DNARROW=1");
@@ -196,6 +215,7 @@ const nino_cl_probing NINO_CL_OWN(probing) = { .vector = 16,
 const nino_cl_schedule NINO_CL_OWN(schedule) = {
     .group = 1,
     .local_bytes = 224 << 10,
+    .has_dots = host_has_dots,
     .kernels = TEXTS,
     .grids = &NINO_CL_OWN(grids),
     .probing = &NINO_CL_OWN(probing),

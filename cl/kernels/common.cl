@@ -348,11 +348,11 @@ INLINE float16 larger(float16 a, float16 b) { return a > b ? a : b; } // b where
 #define TILE_READ(i) EACH_V(TILE_READ1, i)
 #define TILE_WRITE1(i, j) c[(i) * ldc + (j)] = c##i##_##j;
 #define TILE_WRITE(i) EACH_V(TILE_WRITE1, i)
-#define TILE_B(i, j) const TILE_VEC b##j = b[j];
-#define TILE_FMA1(i, j) c##i##_##j = fma(v, b##j, c##i##_##j);
+#define TILE_B(i, j) const TILE_IN b##j = b[j];
+#define TILE_FMA1(i, j) c##i##_##j = TILE_ADD(c##i##_##j, v, b##j);
 #define TILE_FMA(i)                                                                                \
     {                                                                                              \
-        const TILE_VEC v = (TILE_VEC) (a[(i) * lda]);                                                 \
+        const TILE_IN v = (TILE_IN) (a[(i) * lda]);                                                \
         EACH_V(TILE_FMA1, i)                                                                       \
     }
 #define TILE_STEP                                                                                  \
@@ -388,11 +388,48 @@ INLINE int share(int bytes, int tiles, int n)
     return (bytes + times - 1) / times;
 }
 
-// c[MR][NR] = (is_first ? 0 : c) + a[MR][n] b[n][NR]; rows of a are lda floats apart, rows of c ldc
+// What a tile multiplies: floats, or with -D DOTS pairs of bf16, each of which is a step.
+//   -D DOTS=1  by the processor's instruction for it (AVX512-BF16)    -D DOTS=2  by two others: for tests
+#if DOTS
+typedef int tile_one;
+typedef int16 tile_ones;
+#define STEP 2
+INLINE float16 tile_add(float16 c, int16 a, int16 b)
+{
+#if DOTS == 1 && __AVX512F__
+    __asm__("vdpbf16ps %2, %1, %0" : "+v"(c) : "v"(a), "v"(b));
+    return c;
+#else
+    const int16 high = (int16)(0xffff0000);
+    c = fma(as_float16(a << 16), as_float16(b << 16), c);
+    return fma(as_float16(a & high), as_float16(b & high), c);
+#endif
+}
+#define TILE_ADD tile_add
+
+// As to_bf1616().
+INLINE ushort16 tile_bf16(float16 v)
+{
+#if DOTS == 1 && __AVX512F__
+    ushort16 r;
+    __asm__("vcvtneps2bf16 %1, %0" : "=v"(r) : "v"(v));
+    return r;
+#else
+    return to_bf1616(v);
+#endif
+}
+#else
+typedef float tile_one;
+typedef float16 tile_ones;
+#define STEP 1
+#define TILE_ADD(c, a, b) fma(a, b, c)
+#endif
+
+// c[MR][NR] = (is_first ? 0 : c) + a[MR][n] b[n][NR]; rows of a are lda steps apart, rows of c ldc
 // vectors. `each` bytes from `ahead` on are asked for every four steps. Pointers to __local are not
 // restrict: oclgrind cannot run what inlining leaves of that.
 #define DEFINE_TILE(name, a_space, b_space, c_space)                                               \
-    INLINE void name(int n, a_space const float *a, const int lda, b_space const TILE_VEC *b,      \
+    INLINE void name(int n, a_space const tile_one *a, const int lda, b_space const TILE_IN *b,    \
                      c_space TILE_VEC *c, const int ldc, const int is_first, ulong ahead,          \
                      const int each)                                                               \
     {                                                                                              \
@@ -407,5 +444,6 @@ INLINE int share(int bytes, int tiles, int n)
         EACH_M(TILE_WRITE)                                                                         \
     }
 #define TILE_VEC float16
+#define TILE_IN tile_ones
 DEFINE_TILE(tile_product, local, local, local)
 #endif

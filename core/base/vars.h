@@ -35,7 +35,8 @@ typedef enum nino_setting_scope { // which settings files may set it (settings.h
     X(profile_dir, "NINODES_DATA_DIR", NINO_SETTING_OWN, "data_dir", "", "DIR", "",                \
       "Read device profiles and tuning tables from here")                                          \
     X(debug, "NINODES_DEBUG", NINO_SETTING_NONE, "", "", "LIST", "",                               \
-      "Comma list of cl (compiler warnings), mem (a buffer for every tensor), capture")            \
+      "Comma list of cl (compiler warnings), mem (a buffer for every tensor), capture, dots "      \
+      "(instructions for pairs of bf16, emulated)")                                                \
     X(trace, "NINODES_TRACE", NINO_SETTING_OWN, "trace", "--trace", "FILE", "",                    \
       "Write a Chrome trace of every run to this file")                                            \
     X(fail_cl, "NINODES_FAIL_CL", NINO_SETTING_NONE, "", "", "N", "",                              \

@@ -36,7 +36,8 @@ typedef struct nino_profile {
     // 16-bit types as they are, 8-bit floats as f16, the rest as f32. F16, BF16: everything as
     // that.
     nino_dtype weight_type;
-    bool has_winograd;         // F(4,3), in f32, for 3x3 stride-1 convolutions where it gains
+    bool has_dots;     // a processor's instruction multiplies pairs of bf16 and adds them to f32
+    bool has_winograd; // F(4,3), in f32, for 3x3 stride-1 convolutions where it gains
     uint64_t winograd_stripe;  // most bytes of transform workspace
     uint64_t mem_bytes;        // memory the device may use; 0: ask the device
     double peak_f32, peak_f16; // FLOP/s; 0: not known
@@ -176,6 +177,7 @@ nino_resample_layout nino_sched_resample(const nino_op_desc *d);
 typedef struct nino_expand_layout {
     int64_t panels;
     bool is_rows;       // [64 panels][taps][Cp] instead of panels
+    nino_dtype type;    // of what is expanded
     uint64_t at, bytes; // bytes: of the whole workspace
 } nino_expand_layout;
 nino_expand_layout nino_sched_expand(const nino_profile *p, const nino_op_desc *d);
@@ -194,8 +196,9 @@ bool nino_sched_is_skinny(const struct nino_op_desc *d);
 // [N rounded up to 64][taps][Cp]. Vectors are f32, N rounded up to 64, zero-filled.
 size_t nino_sched_packed_bytes(const nino_profile *p, const nino_weight *w, nino_dtype *dtype);
 
-// The type in which matrices are multiplied with activations of type `act`: with matrix instructions
-// theirs, to which weights are rounded, else f32.
+// The type in which matrices are multiplied with activations of type `act`: with matrix instructions, or
+// those for pairs of bf16, theirs, to which weights are rounded, else f32. Linear layers of few rows and
+// Winograd's products are in f32.
 nino_dtype nino_sched_operand(const nino_profile *p, nino_dtype act);
 // The type that a call's matrix is converted to as it is loaded, because its kernel multiplies nothing else: f16
 // in place of bf16. F32: it stays what it is.

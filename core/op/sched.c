@@ -291,9 +291,11 @@ nino_expand_layout nino_sched_expand(const nino_profile *p, const nino_op_desc *
         decodes(p, d, &raw))
         return l;
     const int64_t all = nino_pack_panels_of(d->weight->n);
-    const nino_dtype type = nino_sched_operand(p, d->src_type[0]);
+    const nino_dtype type =
+        p->schedule->has_matrix ? nino_sched_operand(p, d->src_type[0]) : NINO_F32;
     const int64_t bytes = nino_weight_taps(d->weight) * nino_pack_cp(d->weight->c) * 64 *
                           (int64_t) nino_dtype_size(type);
+    l.type = type;
     l.is_rows = type != NINO_F32;
     if (nino_sched_conv(p, d) == NINO_CONV_WINOGRAD) {
         const nino_wino_layout w = nino_sched_wino(p, d);
@@ -359,7 +361,8 @@ static nino_dtype matrix_type(const nino_profile *p, const nino_weight *w)
 
 nino_dtype nino_sched_operand(const nino_profile *p, nino_dtype act)
 {
-    return p->schedule->has_matrix && act != NINO_F32 ? act : NINO_F32;
+    const bool is_own = p->schedule->has_matrix || (p->has_dots && act == NINO_BF16);
+    return is_own ? act : NINO_F32;
 }
 
 static const nino_tile sched_tiles[] = {
@@ -565,6 +568,8 @@ double nino_sched_seconds(const nino_profile *p, const nino_op_desc *d, double f
     // Only matrix instructions gain from 16-bit operands; other schedules compute in f32.
     if (nino_profile_uses_f16_peak(p, d->src_type[0]))
         peak = p->peak_f16;
+    else if (p->has_dots && d->weight && own == 1 && d->src_type[0] == NINO_BF16)
+        peak *= 2; // multiply-adds of an instruction
     efficiency *= nino_clocks_share(p, d);
     int launches = d->weight && nino_sched_split(p, d).parts > 1 ? 2 : 1;
     double padding = 1, more = nino_clocks_more_bytes(p, d);

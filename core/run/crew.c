@@ -46,8 +46,9 @@ static bool is_same_kind(const nino_backend *a, const nino_backend *b)
            !strcmp(a->info.driver, b->info.driver) && !strcmp(p->name, q->name) &&
            p->schedule == q->schedule && p->act_type == q->act_type &&
            p->weight_type == q->weight_type && p->has_winograd == q->has_winograd &&
-           p->winograd_stripe == q->winograd_stripe && p->units == q->units && p->gemm == q->gemm &&
-           p->has_blas == q->has_blas && !memcmp(&p->tuning, &q->tuning, sizeof(p->tuning));
+           p->has_dots == q->has_dots && p->winograd_stripe == q->winograd_stripe &&
+           p->units == q->units && p->gemm == q->gemm && p->has_blas == q->has_blas &&
+           !memcmp(&p->tuning, &q->tuning, sizeof(p->tuning));
 }
 
 static void crew_wait(nino_ctx *ctx)

@@ -401,6 +401,34 @@ static void test_rows(void)
     CHECK(nino_sched_operand(&p, NINO_F16) == NINO_F32);
 }
 
+// Processors that multiply pairs of bf16: twice the products of a matrix in a second, and of nothing else.
+static void test_dots(void)
+{
+    nino_profile p;
+    CHECK_OK(nino_profile_load("pocl-cpu", &p, &err), err);
+    p.peak_f32 = 1e11;
+    p.bandwidth = p.launch_s = 0;
+    nino_weight w = { .role = NINO_W_MATRIX, .n = 512, .c = 1024, .dtype = NINO_Q4_K };
+    nino_op_desc d = { .op = NINO_OP_LINEAR,
+                       .src = { NINO_SHAPE(4096, 1024) },
+                       .n_src = 1,
+                       .dst = NINO_SHAPE(4096, 512),
+                       .weight = &w };
+    for (int i = 0; i < 2; i++) {
+        p.has_dots = i;
+        d.op = NINO_OP_LINEAR;
+        d.src_type[0] = d.dst_type = NINO_BF16;
+        CHECK(nino_sched_operand(&p, NINO_BF16) == (i ? NINO_BF16 : NINO_F32));
+        CHECK(nino_sched_operand(&p, NINO_F16) == NINO_F32);
+        CHECK(nino_sched_operand(&p, NINO_F32) == NINO_F32);
+        const double bf16 = nino_sched_seconds(&p, &d, 1e9, 0);
+        CHECK(!nino_sched_expand(&p, &d).is_rows);
+        d.src_type[0] = d.dst_type = NINO_F32;
+        const double f32 = nino_sched_seconds(&p, &d, 1e9, 0);
+        CHECK(f32 > 0 && fabs(bf16 / f32 - (i ? 0.5 : 1)) < 1e-9);
+    }
+}
+
 // Few tiles and many channels are done in parts, by the profile alone; nothing else is.
 static void test_split(void)
 {
@@ -547,6 +575,7 @@ int main(void)
     test_clocks();
     test_tiles();
     test_rows();
+    test_dots();
     test_pieces();
     test_estimate();
     return 0;
