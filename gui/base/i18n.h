@@ -1,7 +1,8 @@
 // The language of what the app shows: _(), N_(), C_() and ngettext() of gettext, and their start.
 //
 // Marked is what people read. Not marked: names of nodes, inputs, kernels, actions and files, what
-// is written into a file, and messages of the library, which are English everywhere.
+// is written into a file, and errors of the library, which are English everywhere. Its advice is translated where it is
+// made, by a function that it is handed (nino_advice_input).
 //
 // Figures that people read are printf's and have the decimal mark of the desktop. Values of nodes, options, settings
 // and what is exported are as their files have them, 7.5 everywhere: g_ascii_formatd() and g_ascii_dtostr().

@@ -58,8 +58,14 @@ static double advice_view_seconds(NinoRun *run, const nino_span *job)
     return (double) (job->end_ns - job->begin_ns) * 1e-9 / (double) MAX(files, 1);
 }
 
-// Plans need a device to plan for; "ref" is there without OpenCL, the profile says how fast.
-static size_t advice_view_advise(NinoAdviceView *v, nino_advice *out)
+__attribute__((format_arg(1))) static const char *advice_view_translate(const char *text)
+{
+    return _(text);
+}
+
+// Advice to show, or in English for what is written into a file. Plans need a device to plan for;
+// "ref" is there without OpenCL, the profile says how fast.
+static size_t advice_view_advise(const NinoAdviceView *v, gboolean is_shown, nino_advice *out)
 {
     nino_graph *g =
         v->workflow ? nino_graph_load(v->workflow, v->workflow_len, "workflow", NULL) : NULL;
@@ -68,12 +74,27 @@ static size_t advice_view_advise(NinoAdviceView *v, nino_advice *out)
                                                             .models =
                                                                 (const char *const *) v->models } };
     nino_ctx *ctx = g && v->profile ? nino_ctx_create(&p, NULL) : NULL;
-    const nino_advice_input in = { NINO_ADVICE_INPUT_INIT, .history = nino_run_history(v->run),
-                                   .graph = g, .ctx = ctx, .profile = v->profile };
+    const nino_advice_input in = { NINO_ADVICE_INPUT_INIT,
+                                   .history = nino_run_history(v->run),
+                                   .graph = g,
+                                   .ctx = ctx,
+                                   .profile = v->profile,
+                                   .translate = is_shown ? advice_view_translate : NULL };
     const size_t n = nino_advise(&in, out, MAX_ADVICE);
     nino_graph_destroy(&g);
     nino_ctx_destroy(&ctx);
     return MIN(n, MAX_ADVICE);
+}
+
+// What was shown, as files have it; as it was shown when the run went on meanwhile.
+static nino_advice advice_view_in_english(const NinoAdviceView *v, const nino_advice *shown)
+{
+    g_autofree nino_advice *all = g_new(nino_advice, MAX_ADVICE);
+    const size_t n = advice_view_advise(v, FALSE, all);
+    for (size_t i = 0; i < n; i++)
+        if (g_str_equal(all[i].rule, shown->rule) && g_str_equal(all[i].setting, shown->setting))
+            return all[i];
+    return *shown;
 }
 
 // ---- the log -----------------------------------------------------------------------------------
@@ -226,7 +247,7 @@ static void advice_view_apply(NinoAdviceView *v, size_t i)
                                        .rounds_max = ROUNDS, .alpha = LEVEL / 100.0 };
     if (i >= v->n || v->is_trying || !(v->trial_runs = nino_experiment_create(&p, NULL)))
         return;
-    v->tried = v->advice[i];
+    v->tried = advice_view_in_english(v, &v->advice[i]); // for the log
     v->is_trying = TRUE;
     v->tried_from = nino_history_end(nino_run_history(v->run)) + 1;
     nino_advice_view_refresh(v);
@@ -326,7 +347,7 @@ void nino_advice_view_refresh(NinoAdviceView *v)
     GtkWidget *child;
     nino_run_draw_begin(v->run);
     g_signal_emit(v, signals[LOOK], 0);
-    v->n = advice_view_advise(v, v->advice);
+    v->n = advice_view_advise(v, TRUE, v->advice);
     while ((child = gtk_widget_get_first_child(v->list)))
         gtk_list_box_remove(GTK_LIST_BOX(v->list), child);
     for (size_t i = 0; i < v->n; i++) {
@@ -429,9 +450,10 @@ void nino_advice_view_set_workflow(NinoAdviceView *v, const char *json, gsize le
 
 static void advice_view_export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
 {
-    const NinoAdviceView *v = NINO_ADVICE_VIEW(view);
-    for (size_t i = 0; i < v->n; i++) {
-        const nino_advice *a = &v->advice[i];
+    g_autofree nino_advice *all = g_new(nino_advice, MAX_ADVICE);
+    const size_t n = advice_view_advise(NINO_ADVICE_VIEW(view), FALSE, all);
+    for (size_t i = 0; i < n; i++) {
+        const nino_advice *a = &all[i];
         const NinoCell cells[] = { { "rule", a->rule, 0 },
                                    { "title", a->title, 0 },
                                    { "evidence", a->evidence, 0 },

@@ -22,6 +22,7 @@ typedef enum nino_advice_action {
     NINO_ADVICE_COMMAND,
 } nino_advice_action;
 
+// What does not fit into a text is cut off between characters.
 typedef struct nino_advice {
     // "tiles-too-small": stable, for logs and for hiding a rule.
     char rule[24];
@@ -61,6 +62,10 @@ typedef struct nino_advice_input {
     nino_ctx *ctx;
     // To plan for; NULL: the ctx's device.
     const char *profile;
+    // Title, evidence and how in the reader's language, figures with the decimal mark of the
+    // thread's locale: returns a format with the same conversions, as gettext() does. NULL: English,
+    // and the same in every locale.
+    const char *(*translate)(const char *text) __attribute__((format_arg(1)));
 } nino_advice_input;
 
 // Fills up to max entries, largest gain first, those without a figure last; returns how many there

@@ -4,17 +4,52 @@
 
 #include "core/base/json.h"
 #include "core/base/num.h"
+#include "core/base/utf8.h"
 
 #include <stdarg.h>
 
 // ---- what the rules share ----------------------------------------------------------------------
 
+// Takes off the character at the end of a text of n bytes that is not whole.
+static void cut_whole(char *text, size_t n)
+{
+    size_t at = n;
+    while (at && ((unsigned char) text[at - 1] & 0xc0) == 0x80)
+        at--;
+    uint32_t cp;
+    if (at && nino_utf8_next(text + at - 1, n - at + 1, &cp) <= 0)
+        text[at - 1] = 0;
+}
+
+// is_local: figures with the decimal mark of the thread's locale.
+__attribute__((format(printf, 4, 0))) static void
+advice_print(bool is_local, char *out, size_t size, const char *fmt, va_list ap)
+{
+    const int n = is_local ? vsnprintf(out, size, fmt, ap) : nino_vsnprintf(out, size, fmt, ap);
+    if (size && n >= (int) size)
+        cut_whole(out, size - 1);
+}
+
 void nino_advice_text(char *out, size_t size, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    nino_vsnprintf(out, size, fmt, ap);
+    advice_print(false, out, size, fmt, ap);
     va_end(ap);
+}
+
+void nino_advice_say(const advisor *a, char *out, size_t size, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    advice_print(a->in->translate, out, size, a->in->translate ? a->in->translate(fmt) : fmt, ap);
+    va_end(ap);
+}
+
+void nino_advice_join(char *out, size_t size)
+{
+    const size_t at = strlen(out);
+    nino_advice_text(out + at, size - at, "; ");
 }
 
 nino_advice *nino_advice_new(advisor *a, const char *rule, const char *node)
@@ -23,33 +58,33 @@ nino_advice *nino_advice_new(advisor *a, const char *rule, const char *node)
         return NULL;
     nino_advice *n = &a->out[a->n++];
     *n = (nino_advice){ .gain_s = NAN, .gain_bytes = NAN, .of_s = a->wall_s };
-    SAY(n->rule, "%s", rule);
-    SAY(n->node, "%s", node);
+    PUT(n->rule, "%s", rule);
+    PUT(n->node, "%s", node);
     return n;
 }
 
-const char *nino_advice_bytes(char *buf, size_t size, double bytes)
+const char *nino_advice_bytes(const advisor *a, char *buf, size_t size, double bytes)
 {
     static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
     int i = 0;
     for (; fabs(bytes) >= 1000 && i < 4; i++)
         bytes /= 1024;
-    nino_snprintf(buf, size, i ? "%.1f %s" : "%.0f %s", bytes, units[i]);
+    nino_advice_say(a, buf, size, "%.*f %s", i ? 1 : 0, bytes, units[i]);
     return buf;
 }
 
-const char *nino_advice_time(char *buf, size_t size, double seconds)
+const char *nino_advice_time(const advisor *a, char *buf, size_t size, double seconds)
 {
     static const char *const units[] = { "s", "ms", "µs", "ns" };
     int i = 0;
     for (; fabs(seconds) < 1 && seconds != 0 && i < 3; i++)
         seconds *= 1000;
-    const double a = fabs(seconds);
-    nino_snprintf(buf, size, "%.*f %s",
-                  a >= 100 || a == 0 ? 0
-                  : a >= 10          ? 1
-                                     : 2,
-                  seconds, units[i]);
+    const double all = fabs(seconds);
+    nino_advice_say(a, buf, size, "%.*f %s",
+                    all >= 100 || all == 0 ? 0
+                    : all >= 10            ? 1
+                                           : 2,
+                    seconds, units[i]);
     return buf;
 }
 
@@ -252,15 +287,15 @@ static void advise_measure(advisor *a)
     nino_advice *v = best > 0 ? nino_advice_new(a, "not-measured", "") : NULL;
     if (!v)
         return;
-    SAY(v->title, "Measure this device: its ceilings are those of its data sheet");
-    SAY(v->evidence,
+    SAY(a, v->title, "Measure this device: its ceilings are those of its data sheet");
+    SAY(a, v->evidence,
         "%s reached %.0f %% of the data sheet (%.1f GFLOP/s in f32, %.1f GB/s); %s was never "
         "measured",
         name, best * 100, a->c.flops_f32 * 1e-9, a->c.bandwidth * 1e-9, a->c.device);
-    SAY(v->how,
+    SAY(a, v->how,
         "no gain of its own: shares of peak and predicted times become those of this device");
     v->action = NINO_ADVICE_COMMAND;
-    SAY(v->setting, "ninodes devices --measure");
+    PUT(v->setting, "ninodes devices --measure");
 }
 
 static void fill_undo(const advisor *a, nino_advice *v)
@@ -269,10 +304,10 @@ static void fill_undo(const advisor *a, nino_advice *v)
     const char *dot = strrchr(v->setting, '.'), *equal = dot ? strchr(dot, '=') : NULL;
     if (v->action != NINO_ADVICE_SET || !equal)
         return;
-    SAY(node, "%.*s", (int) (dot - v->setting), v->setting);
-    SAY(input, "%.*s", (int) (equal - dot - 1), dot + 1);
+    PUT(node, "%.*s", (int) (dot - v->setting), v->setting);
+    PUT(input, "%.*s", (int) (equal - dot - 1), dot + 1);
     if (nino_advice_value(a, node, input, value, sizeof(value)))
-        SAY(v->undo, "%.*s=%s", (int) (equal - v->setting), v->setting, value);
+        PUT(v->undo, "%.*s=%s", (int) (equal - v->setting), v->setting, value);
 }
 
 size_t nino_advise(const nino_advice_input *input, nino_advice *out, size_t max)

@@ -77,23 +77,23 @@ static void advise_launches(advisor *a, const use *u)
     nino_advice *v = nino_advice_new(a, "launch-bound", "");
     if (!v)
         return;
-    SAY(v->title, "Kernels are too small for their launches: larger batches");
-    SAY(v->evidence,
+    SAY(a, v->title, "Kernels are too small for their launches: larger batches");
+    SAY(a, v->evidence,
         "%llu of %llu kernels are shorter than %s, %s in all; a launch costs %s, %s for them",
         (unsigned long long) u->n_short, (unsigned long long) u->n,
-        NINO_ADVICE_TIME(u->short_limit), NINO_ADVICE_TIME(u->short_s),
-        NINO_ADVICE_TIME(a->c.launch_s), NINO_ADVICE_TIME(cost));
+        NINO_ADVICE_TIME(a, u->short_limit), NINO_ADVICE_TIME(a, u->short_s),
+        NINO_ADVICE_TIME(a, a->c.launch_s), NINO_ADVICE_TIME(a, cost));
     v->gain_s = cost / 2;
-    SAY(v->how, "an image of a batch of two needs half the launches: %s / 2 for each image",
-        NINO_ADVICE_TIME(cost));
+    SAY(a, v->how, "an image of a batch of two needs half the launches: %s / 2 for each image",
+        NINO_ADVICE_TIME(a, cost));
     if (nino_advice_find(a, "Latent", "batch_size", node, sizeof(node))) {
         char value[32];
         const int now =
             nino_advice_value(a, node, "batch_size", value, sizeof(value)) ? atoi(value) : 1;
         v->action = NINO_ADVICE_SET;
         v->changes_result = 1; // more images
-        SAY(v->setting, "%s.batch_size=%d", node, now * 2);
-        SAY(v->node, "%s", node);
+        PUT(v->setting, "%s.batch_size=%d", node, now * 2);
+        PUT(v->node, "%s", node);
     }
 }
 
@@ -105,48 +105,50 @@ static void advise_idle(advisor *a, const use *u)
     nino_advice *v = nino_advice_new(a, "device-idle", "");
     if (!v)
         return;
-    SAY(v->title, "The device waits for the host between kernels");
-    SAY(v->evidence, "%s without a kernel in %s of device work, %.0f %%; %llu kernels, %s apart",
-        NINO_ADVICE_TIME(idle), NINO_ADVICE_TIME(u->span_s), 100 * idle / u->span_s,
-        (unsigned long long) u->n, NINO_ADVICE_TIME(idle / (double) u->n));
+    SAY(a, v->title, "The device waits for the host between kernels");
+    SAY(a, v->evidence, "%s without a kernel in %s of device work, %.0f %%; %llu kernels, %s apart",
+        NINO_ADVICE_TIME(a, idle), NINO_ADVICE_TIME(a, u->span_s), 100 * idle / u->span_s,
+        (unsigned long long) u->n, NINO_ADVICE_TIME(a, idle / (double) u->n));
     v->gain_s = idle;
-    SAY(v->how, "upper bound: all gaps below %s between kernels of a queue, less compiling",
-        NINO_ADVICE_TIME(longest_gap));
+    SAY(a, v->how, "upper bound: all gaps below %s between kernels of a queue, less compiling",
+        NINO_ADVICE_TIME(a, longest_gap));
 }
 
-// "1.5 GiB up in 200 ms", or nothing where nothing went that way.
-static const char *say_copied(char *buf, size_t size, double bytes, const char *way, double seconds)
+// What was copied in the directions in which anything was.
+static void say_copied(const advisor *a, nino_advice *v, const use *u, double gbps)
 {
-    char room[32];
-    *buf = 0;
-    if (bytes > 0)
-        nino_advice_text(buf, size, "%s %s in %s", nino_advice_bytes(room, sizeof(room), bytes),
-                         way, NINO_ADVICE_TIME(seconds));
-    return buf;
+    char up[32], down[32];
+    nino_advice_bytes(a, up, sizeof(up), u->upload_bytes);
+    nino_advice_bytes(a, down, sizeof(down), u->download_bytes);
+    if (u->upload_bytes > 0 && u->download_bytes > 0)
+        SAY(a, v->evidence, "%s up in %s, %s down in %s: %.2f GB/s", up,
+            NINO_ADVICE_TIME(a, u->upload_s), down, NINO_ADVICE_TIME(a, u->download_s), gbps);
+    else if (u->upload_bytes > 0)
+        SAY(a, v->evidence, "%s up in %s: %.2f GB/s", up, NINO_ADVICE_TIME(a, u->upload_s), gbps);
+    else
+        SAY(a, v->evidence, "%s down in %s: %.2f GB/s", down, NINO_ADVICE_TIME(a, u->download_s),
+            gbps);
 }
 
 static void advise_transfers(advisor *a, const use *u)
 {
     const double sum = u->upload_s + u->download_s, bytes = u->upload_bytes + u->download_bytes;
-    char up[80], down[80];
     if (sum < 0.15 * a->wall_s || sum < 0.02)
         return;
     nino_advice *v = nino_advice_new(a, "transfer-bound", "");
     if (!v)
         return;
-    SAY(v->title, "Copies between host and device take %.0f %% of the run", 100 * sum / a->wall_s);
-    SAY(v->evidence, "%s%s%s: %.2f GB/s",
-        say_copied(up, sizeof(up), u->upload_bytes, "up", u->upload_s),
-        u->upload_bytes > 0 && u->download_bytes > 0 ? ", " : "",
-        say_copied(down, sizeof(down), u->download_bytes, "down", u->download_s),
-        bytes / sum * 1e-9);
+    SAY(a, v->title, "Copies between host and device take %.0f %% of the run",
+        100 * sum / a->wall_s);
+    say_copied(a, v, u, bytes / sum * 1e-9);
     const double fast = a->in->ceilings && a->c.upload > 0 ? a->c.upload : 0;
     if (fast > 0 && bytes / fast < sum) {
         v->gain_s = sum - bytes / fast;
-        SAY(v->how, "%s less what the measured %.2f GB/s need", NINO_ADVICE_TIME(sum), fast * 1e-9);
+        SAY(a, v->how, "%s less what the measured %.2f GB/s need", NINO_ADVICE_TIME(a, sum),
+            fast * 1e-9);
     } else {
         v->gain_s = u->upload_s;
-        SAY(v->how,
+        SAY(a, v->how,
             "upper bound: a second run with the weights still on the device copies no weights");
     }
 }
@@ -160,17 +162,18 @@ static void advise_precision(advisor *a, const use *u)
     nino_advice *v = nino_advice_new(a, "precision", "");
     if (!v)
         return;
-    SAY(v->title, "Store in 16 bits");
-    SAY(v->evidence,
+    SAY(a, v->title, "Store in 16 bits");
+    SAY(a, v->evidence,
         "%llu kernels in 32-bit storage took %s; the device does %.0f GFLOP/s in f16, %.0f in f32",
-        (unsigned long long) u->n_f32, NINO_ADVICE_TIME(u->f32_s), a->c.flops_f16 * 1e-9,
+        (unsigned long long) u->n_f32, NINO_ADVICE_TIME(a, u->f32_s), a->c.flops_f16 * 1e-9,
         a->c.flops_f32 * 1e-9);
     v->gain_s = gain;
-    SAY(v->how, "roofline of each kernel with half the bytes and the f16 ceiling: %s instead of %s",
-        NINO_ADVICE_TIME(u->f32_then), NINO_ADVICE_TIME(u->f32_s));
+    SAY(a, v->how,
+        "roofline of each kernel with half the bytes and the f16 ceiling: %s instead of %s",
+        NINO_ADVICE_TIME(a, u->f32_then), NINO_ADVICE_TIME(a, u->f32_s));
     v->action = NINO_ADVICE_OPTION;
     v->changes_result = 1;
-    SAY(v->setting, "--precision fp16");
+    PUT(v->setting, "--precision fp16");
 }
 
 void nino_advise_device(advisor *a)

@@ -57,7 +57,7 @@ static void set_limit(nino_advice *v, double bytes)
 {
     const unsigned long long mib = (unsigned long long) (bytes / 1048576) / 64 * 64 + 128;
     v->action = NINO_ADVICE_OPTION;
-    SAY(v->setting, "--mem-limit %lluMiB", mib);
+    PUT(v->setting, "--mem-limit %lluMiB", mib);
     v->gain_bytes = NAN;
 }
 
@@ -72,14 +72,14 @@ static void advise_evictions(advisor *a, const churn *c)
     nino_advice *v = nino_advice_new(a, "weights-evicted", "");
     if (!v)
         return;
-    SAY(v->title, "Weights were given up and read again: more memory");
-    SAY(v->evidence,
+    SAY(a, v->title, "Weights were given up and read again: more memory");
+    SAY(a, v->evidence,
         "%s of weights came to the device, at most %s were there at once; the budget is %s",
-        nino_advice_bytes(again, sizeof(again), (double) c->weight_bytes),
-        nino_advice_bytes(peak, sizeof(peak), (double) c->weight_peak),
-        nino_advice_bytes(room, sizeof(room), (double) a->mem.budget));
+        nino_advice_bytes(a, again, sizeof(again), (double) c->weight_bytes),
+        nino_advice_bytes(a, peak, sizeof(peak), (double) c->weight_peak),
+        nino_advice_bytes(a, room, sizeof(room), (double) a->mem.budget));
     v->gain_s = bytes > 0 ? seconds * fmin(extra / bytes, 1) : 0;
-    SAY(v->how, "share of the second copies in %s of uploads", NINO_ADVICE_TIME(seconds));
+    SAY(a, v->how, "share of the second copies in %s of uploads", NINO_ADVICE_TIME(a, seconds));
     set_limit(v, (double) a->mem.peak + extra);
 }
 
@@ -91,15 +91,16 @@ static void advise_trims(advisor *a, const churn *c)
     nino_advice *v = nino_advice_new(a, "memory-short", "");
     if (!v)
         return;
-    SAY(v->title, "Memory is short: the pool gave back what it had kept");
-    SAY(v->evidence,
-        "%llu times %s went back to the driver, %llu requests of %s were refused; the budget is %s",
+    SAY(a, v->title, "Memory is short: the pool gave back what it had kept");
+    SAY(a, v->evidence,
+        "%s went back to the driver (times: %llu), %s were refused (requests: %llu); the budget "
+        "is %s",
+        nino_advice_bytes(a, taken, sizeof(taken), (double) c->trim_bytes),
         (unsigned long long) c->trims,
-        nino_advice_bytes(taken, sizeof(taken), (double) c->trim_bytes),
+        nino_advice_bytes(a, refused, sizeof(refused), (double) c->fail_bytes),
         (unsigned long long) c->fails,
-        nino_advice_bytes(refused, sizeof(refused), (double) c->fail_bytes),
-        nino_advice_bytes(room, sizeof(room), (double) a->mem.budget));
-    SAY(v->how, "not computable: what taking memory costs was not measured");
+        nino_advice_bytes(a, room, sizeof(room), (double) a->mem.budget));
+    SAY(a, v->how, "not computable: what taking memory costs was not measured");
     if (a->mem.budget)
         set_limit(v, (double) a->mem.budget +
                          (double) c->fail_bytes / (double) (c->fails ? c->fails : 1));
@@ -119,21 +120,23 @@ static void advise_compiling(advisor *a)
     nino_advice *v = nino_advice_new(a, "compiled", "");
     if (!v)
         return;
-    SAY(v->title, "Run it again: kernels were compiled");
-    SAY(v->evidence, "%zu program%s built in %s of %s; ", stages, stages == 1 ? " was" : "s were",
-        NINO_ADVICE_TIME(seconds), NINO_ADVICE_TIME(a->wall_s));
-    const size_t at = strlen(v->evidence);
-    if (by_driver)
-        nino_advice_text(v->evidence + at, sizeof(v->evidence) - at,
-                         "%zu not in our cache, because this driver keeps its own", by_driver);
-    else
-        nino_advice_text(v->evidence + at, sizeof(v->evidence) - at,
-                         "in our cache %zu were missed and %zu found", misses, hits);
+    SAY(a, v->title, "Run it again: kernels were compiled");
     v->gain_s = saved;
-    SAY(v->how,
-        "%s%s, which the run waited for what is kept: the next one has it from %s cache, or "
-        "still there",
-        by_driver ? "at most " : "", NINO_ADVICE_TIME(saved), by_driver ? "the driver's" : "our");
+    SAY(a, v->evidence, "%s of %s went into building programs: %zu", NINO_ADVICE_TIME(a, seconds),
+        NINO_ADVICE_TIME(a, a->wall_s), stages);
+    if (by_driver) {
+        ADD(a, v->evidence, "%zu not in our cache, because this driver keeps its own", by_driver);
+        SAY(a, v->how,
+            "at most %s, which the run waited for what is kept: the next one has it from the "
+            "driver's cache, or still there",
+            NINO_ADVICE_TIME(a, saved));
+    } else {
+        ADD(a, v->evidence, "in our cache %zu were missed and %zu found", misses, hits);
+        SAY(a, v->how,
+            "%s, which the run waited for what is kept: the next one has it from our cache, or "
+            "still there",
+            NINO_ADVICE_TIME(a, saved));
+    }
 }
 
 void nino_advise_memory(advisor *a)

@@ -27,15 +27,28 @@ typedef struct advisor {
 
 // The next entry, its gain NaN; NULL when the table is full.
 nino_advice *nino_advice_new(advisor *a, const char *rule, const char *node);
+// Names, settings and values: the same in every language.
 __attribute__((format(printf, 3, 4))) void nino_advice_text(char *out, size_t size, const char *fmt,
                                                             ...);
-#define SAY(field, ...) nino_advice_text(field, sizeof(field), __VA_ARGS__)
+#define PUT(field, ...) nino_advice_text(field, sizeof(field), __VA_ARGS__)
+// What is read, in the reader's language. A text is a whole sentence or clause, and right for every
+// count in it: none is put together from words.
+__attribute__((format(printf, 4, 5))) void nino_advice_say(const advisor *a, char *out, size_t size,
+                                                           const char *fmt, ...);
+#define SAY(a, field, ...) nino_advice_say(a, field, sizeof(field), __VA_ARGS__)
+// Another clause behind what the field says: "; ...".
+#define ADD(a, field, ...)                                                                         \
+    do {                                                                                           \
+        nino_advice_join(field, sizeof(field));                                                    \
+        nino_advice_say(a, (field) + strlen(field), sizeof(field) - strlen(field), __VA_ARGS__);   \
+    } while (0)
+void nino_advice_join(char *out, size_t size);
 // 1.5 GiB
-const char *nino_advice_bytes(char *buf, size_t size, double bytes);
+const char *nino_advice_bytes(const advisor *a, char *buf, size_t size, double bytes);
 // 1.35 s, 200 ms, 8.00 µs: three digits.
-const char *nino_advice_time(char *buf, size_t size, double seconds);
+const char *nino_advice_time(const advisor *a, char *buf, size_t size, double seconds);
 // The same in a place of its own, for as long as the statement lasts.
-#define NINO_ADVICE_TIME(seconds) nino_advice_time((char[32]){ 0 }, 32, seconds)
+#define NINO_ADVICE_TIME(a, seconds) nino_advice_time(a, (char[32]){ 0 }, 32, seconds)
 // Plans the graph with one setting changed; false: cannot, or it does not fit.
 bool nino_advice_plan(const advisor *a, const char *setting, double *seconds, uint64_t *peak);
 // "8" of "8 VAEDecode" of the node that scope belongs to; "" when it is not known.

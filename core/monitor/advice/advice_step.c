@@ -42,15 +42,15 @@ static void advise_previews(advisor *a, const steps *s)
     nino_advice *v = every > apart ? nino_advice_new(a, "previews-costly", "") : NULL;
     if (!v)
         return;
-    SAY(v->title, "Fewer previews: every %u steps", every);
-    SAY(v->evidence,
+    SAY(a, v->title, "Fewer previews: every %u steps", every);
+    SAY(a, v->evidence,
         "%zu previews took %s, %.1f %% of %s of sampling, %s each; one every %.1f steps", used,
-        NINO_ADVICE_TIME(sum), share * 100, NINO_ADVICE_TIME(s->sum + sum),
-        NINO_ADVICE_TIME(sum / (double) used), apart);
+        NINO_ADVICE_TIME(a, sum), share * 100, NINO_ADVICE_TIME(a, s->sum + sum),
+        NINO_ADVICE_TIME(a, sum / (double) used), apart);
     v->gain_s = sum * (1 - apart / every);
-    SAY(v->how, "%s x (1 - %.1f / %u)", NINO_ADVICE_TIME(sum), apart, every);
+    SAY(a, v->how, "%s x (1 - %.1f / %u)", NINO_ADVICE_TIME(a, sum), apart, every);
     v->action = NINO_ADVICE_OPTION;
-    SAY(v->setting, "--preview-every %u", every);
+    PUT(v->setting, "--preview-every %u", every);
 }
 
 // Mean of the device's clock between two times; NaN: not known.
@@ -114,31 +114,26 @@ static void say_cause(const advisor *a, nino_advice *v, const steps *s, double l
         late += late_seconds(a, t0, t1);
         memory += count_memory(a, t0, t1);
     }
-    const size_t at = strlen(v->evidence);
-    char *p = v->evidence + at;
-    const size_t left = sizeof(v->evidence) - at;
     slow = n_slow ? slow / (double) n_slow : (double) NAN;
     rest = n_rest ? rest / (double) n_rest : (double) NAN;
     if (compile > 0.2 * v->gain_s) {
-        SAY(v->title, "Slow steps %s",
-            kept > 0.5 * compile ? "compiled kernels: the next run has them"
-                                 : "waited for their kernels");
-        nino_advice_text(p, left, "; %s of them went into compiling", NINO_ADVICE_TIME(compile));
+        if (kept > 0.5 * compile)
+            SAY(a, v->title, "Slow steps compiled kernels: the next run has them");
+        else
+            SAY(a, v->title, "Slow steps waited for their kernels");
+        ADD(a, v->evidence, "%s of them went into compiling", NINO_ADVICE_TIME(a, compile));
     } else if (slow < 0.93 * rest) {
-        SAY(v->title, "The device throttles: its clock fell in the slow steps");
-        nino_advice_text(p, left, "; clock %.0f MHz in them, %.0f MHz in the others", slow, rest);
+        SAY(a, v->title, "The device throttles: its clock fell in the slow steps");
+        ADD(a, v->evidence, "clock %.0f MHz in them, %.0f MHz in the others", slow, rest);
     } else if (late > 0.2 * v->gain_s) {
-        SAY(v->title, "Slow steps waited for weights");
-        nino_advice_text(p, left, "; %s of them were copies", NINO_ADVICE_TIME(late));
+        SAY(a, v->title, "Slow steps waited for weights");
+        ADD(a, v->evidence, "%s of them were copies", NINO_ADVICE_TIME(a, late));
     } else if (memory) {
-        SAY(v->title, "Slow steps made or lost memory");
-        nino_advice_text(p, left,
-                         "; %zu times memory was taken from or given back to the driver in them",
-                         memory);
+        SAY(a, v->title, "Slow steps made or lost memory");
+        ADD(a, v->evidence, "exchanges of memory with the driver in them: %zu", memory);
     } else {
-        SAY(v->title, "Some steps are slower than their like");
-        nino_advice_text(p, left,
-                         "; no compiling, copies or clock changes in them: other programs?");
+        SAY(a, v->title, "Some steps are slower than their like");
+        ADD(a, v->evidence, "no compiling, copies or clock changes in them: other programs?");
     }
 }
 
@@ -161,9 +156,9 @@ static void advise_slow_steps(advisor *a, const steps *s, const double *sorted)
     if (!v)
         return;
     v->gain_s = extra;
-    SAY(v->evidence, "%zu of %zu steps took up to %s, the median is %s", n, s->n,
-        NINO_ADVICE_TIME(most), NINO_ADVICE_TIME(s->median));
-    SAY(v->how, "time that they took beyond the median, %s", NINO_ADVICE_TIME(extra));
+    SAY(a, v->evidence, "%zu of %zu steps took up to %s, the median is %s", n, s->n,
+        NINO_ADVICE_TIME(a, most), NINO_ADVICE_TIME(a, s->median));
+    SAY(a, v->how, "time that they took beyond the median, %s", NINO_ADVICE_TIME(a, extra));
     say_cause(a, v, s, limit);
 }
 

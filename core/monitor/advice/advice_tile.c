@@ -52,25 +52,25 @@ static bool advice_tile_find_tiles(const advisor *a, tiles *t)
     return t->core > 0 && t->seconds > 0;
 }
 
-static void say_evidence(nino_advice *v, const tiles *t, uint64_t budget)
+static void say_evidence(const advisor *a, nino_advice *v, const tiles *t)
 {
-    char peak[32], room[32], apart[40] = "";
-    size_t at;
+    char peak[32], room[32];
+    SAY(a, v->evidence,
+        "%u tiles of up to %dx%d took %s and computed %.0f %% of the %dx%d image's pixels", t->n,
+        t->tile_w, t->tile_h, NINO_ADVICE_TIME(a, t->seconds), 100 * t->area / t->core, t->w, t->h);
+    if (t->passes > 1)
+        ADD(a, v->evidence, "the image was computed in %u passes", t->passes);
     if (t->compiling > 0)
-        nino_advice_text(apart, sizeof(apart), ", %s of compiling apart,",
-                         NINO_ADVICE_TIME(t->compiling));
-    nino_advice_text(v->evidence, sizeof(v->evidence),
-                     "%u tiles of up to %dx%d in %u pass%s took %s%s and computed %.0f %% of the "
-                     "%dx%d image's pixels; a tile needed %s of %s",
-                     t->n, t->tile_w, t->tile_h, t->passes, t->passes == 1 ? "" : "es",
-                     NINO_ADVICE_TIME(t->seconds), apart, 100 * t->area / t->core, t->w, t->h,
-                     nino_advice_bytes(peak, sizeof(peak), (double) t->peak),
-                     budget ? nino_advice_bytes(room, sizeof(room), (double) budget) : "no limit");
-    at = strlen(v->evidence);
-    if (t->has_seam && at < sizeof(v->evidence))
-        nino_advice_text(v->evidence + at, sizeof(v->evidence) - at,
-                         "; neighbours differ by %.2f/255 (at most %.1f)",
-                         (double) t->seam.u.seam.mean, (double) t->seam.u.seam.max);
+        ADD(a, v->evidence, "%s of compiling came on top", NINO_ADVICE_TIME(a, t->compiling));
+    nino_advice_bytes(a, peak, sizeof(peak), (double) t->peak);
+    if (a->budget)
+        ADD(a, v->evidence, "a tile needed %s of %s", peak,
+            nino_advice_bytes(a, room, sizeof(room), (double) a->budget));
+    else
+        ADD(a, v->evidence, "a tile needed %s, there was no limit", peak);
+    if (t->has_seam)
+        ADD(a, v->evidence, "neighbours differ by %.2f/255 (at most %.1f)",
+            (double) t->seam.u.seam.mean, (double) t->seam.u.seam.max);
 }
 
 // The gain of a setting by plan: measured time, scaled by what plan says of both. Else by the
@@ -87,17 +87,21 @@ static bool advice_tile_weigh(const advisor *a, const tiles *t, nino_advice *v, 
             return false;
         v->gain_s = ran * (1 - seconds / a->plan_s);
         v->gain_bytes = (double) a->plan_peak - (double) peak;
-        SAY(v->how, "plan: %s instead of %s, scaled to the %s measured%s",
-            NINO_ADVICE_TIME(seconds), NINO_ADVICE_TIME(a->plan_s), NINO_ADVICE_TIME(ran),
-            ran < a->wall_s ? ", compiling apart" : "");
+        if (ran < a->wall_s)
+            SAY(a, v->how, "plan: %s instead of %s, scaled to the %s measured, compiling apart",
+                NINO_ADVICE_TIME(a, seconds), NINO_ADVICE_TIME(a, a->plan_s),
+                NINO_ADVICE_TIME(a, ran));
+        else
+            SAY(a, v->how, "plan: %s instead of %s, scaled to the %s measured",
+                NINO_ADVICE_TIME(a, seconds), NINO_ADVICE_TIME(a, a->plan_s),
+                NINO_ADVICE_TIME(a, ran));
     } else {
         v->gain_s = t->seconds * (1 - area_then / t->area);
         v->gain_bytes = (double) t->peak - peak_then;
-        SAY(v->how,
+        SAY(a, v->how,
             "%s of tiles x share of pixels not computed again (%.0f %% of the image instead of "
-            "%.0f %%, in %u pass%s)",
-            NINO_ADVICE_TIME(t->seconds), 100 * area_then / t->core, 100 * t->area / t->core,
-            t->passes, t->passes == 1 ? "" : "es");
+            "%.0f %%)",
+            NINO_ADVICE_TIME(a, t->seconds), 100 * area_then / t->core, 100 * t->area / t->core);
         if (a->budget && peak_then > (double) a->budget * 0.9)
             return false;
     }
@@ -126,12 +130,12 @@ static bool try_tile(advisor *a, const tiles *t, const char *rule, int tile, int
         return false;
     v->action = NINO_ADVICE_SET;
     v->changes_result = 1;
-    SAY(v->setting, "%.40s.tile_size=%d", t->node, tile);
+    PUT(v->setting, "%.40s.tile_size=%d", t->node, tile);
     if (is_whole)
-        SAY(v->title, "Decode without tiles: the whole %dx%d image fits", t->w, t->h);
+        SAY(a, v->title, "Decode without tiles: the whole %dx%d image fits", t->w, t->h);
     else
-        SAY(v->title, "Larger tiles: %d instead of %d pixels", tile, t->tile_w);
-    say_evidence(v, t, a->budget);
+        SAY(a, v->title, "Larger tiles: %d instead of %d pixels", tile, t->tile_w);
+    say_evidence(a, v, t);
     const double tile_area = (double) t->tile_w * t->tile_h;
     const double then = (double) (tile < t->w ? tile : t->w) * (tile < t->h ? tile : t->h);
     if (advice_tile_weigh(a, t, v, area * t->passes, (double) t->peak * then / tile_area))
@@ -151,9 +155,9 @@ static void overlap_less(advisor *a, const tiles *t, int tile, int overlap)
         return;
     v->action = NINO_ADVICE_SET;
     v->changes_result = 1;
-    SAY(v->setting, "%.40s.overlap=%d", t->node, less);
-    SAY(v->title, "Less overlap: %d instead of %d pixels", less, overlap);
-    say_evidence(v, t, a->budget);
+    PUT(v->setting, "%.40s.overlap=%d", t->node, less);
+    SAY(a, v->title, "Less overlap: %d instead of %d pixels", less, overlap);
+    say_evidence(a, v, t);
     const double area = axis_pixels(t->w, tile, less) * axis_pixels(t->h, tile, less);
     if (!advice_tile_weigh(a, t, v, area * t->passes, (double) t->peak))
         a->n--;

@@ -1,10 +1,13 @@
 // The views of tiles, roofline, device, steps, advice and comparison over a made-up run: drawn in
 // light and dark, empty ones too, exported to files that parse, and the loop of advice. usage:
 // views_of_device FOLDER_FOR_PICTURES [TRACE]
+#include "base/i18n.h"
 #include "live/advice_view.h"
 #include "live/compare_view.h"
 #include "live/views.h"
 #include "tests/history.h"
+
+#include <locale.h>
 
 #undef CHECK
 #define CHECK(cond)                                                                                \
@@ -242,6 +245,57 @@ static void check_trace(NinoRun *run, const char *dir)
     CHECK(!nino_export_trace(run, below, &error) && error);
 }
 
+// ---- language ----------------------------------------------------------------------------------
+
+static void find_english(gpointer is_english, const NinoCell *cells, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(cells[i].column, "title"))
+            *(int *) is_english |= strstr(cells[i].text, "tiles") != NULL;
+}
+
+// Is there a label with these words?
+static gboolean has_label(GtkWidget *widget, const char *words)
+{
+    if (GTK_IS_LABEL(widget) && strstr(gtk_label_get_text(GTK_LABEL(widget)), words))
+        return TRUE;
+    for (GtkWidget *c = gtk_widget_get_first_child(widget); c; c = gtk_widget_get_next_sibling(c))
+        if (has_label(c, words))
+            return TRUE;
+    return FALSE;
+}
+
+static const char workflow[] =
+    "{\"8\": {\"class_type\": \"VAEDecodeTiled\", \"inputs\": {\"tile_size\": 256, "
+    "\"overlap\": 64, \"temporal_size\": 64, \"temporal_overlap\": 8}}}";
+
+// Advice is in the app's language, in files in English.
+static void check_german(GtkWidget *view, const char *dir)
+{
+    g_autofree char *built = g_build_filename(g_getenv("B"), "locale", NULL);
+    g_autofree char *catalogues = g_canonicalize_filename(built, NULL);
+    if (!g_file_test(catalogues, G_FILE_TEST_IS_DIR)) {
+        test_skip_part("German, no catalogue was built");
+        return;
+    }
+    gtk_stack_set_visible_child(GTK_STACK(gtk_widget_get_parent(view)), view);
+    nino_advice_view_set_workflow(NINO_ADVICE_VIEW(view), workflow, strlen(workflow), NULL, NULL);
+    nino_advice_view_refresh(NINO_ADVICE_VIEW(view));
+    CHECK(has_label(view, "tiles of up to") && !has_label(view, "Kacheln"));
+    g_setenv("LANGUAGE", "de", TRUE);
+    setlocale(LC_MESSAGES, "C.UTF-8"); // in "C" the language counts for nothing
+    bindtextdomain("ninodes", catalogues);
+    bind_textdomain_codeset("ninodes", "UTF-8");
+    textdomain("ninodes");
+    nino_advice_view_refresh(NINO_ADVICE_VIEW(view));
+    CHECK(has_label(view, "Kacheln bis ") && !has_label(view, "tiles of up to"));
+    shoot(view, dir, "advice-german", "dark", 8);
+    int is_english = 0;
+    nino_view_get_export(view)->rows(view, find_english, &is_english);
+    CHECK(is_english);
+    setlocale(LC_MESSAGES, "C");
+}
+
 // ---- advice ------------------------------------------------------------------------------------
 
 static char *applied;
@@ -304,9 +358,6 @@ static void answer_try(NinoRun *run, fake_run *f, int i, GtkWidget *keep)
 // Apply asks for runs in turn, leaves the workflow alone, and keeps what was kept.
 static void check_loop(GtkWidget *view, NinoRun *run, const char *dir)
 {
-    static const char workflow[] =
-        "{\"8\": {\"class_type\": \"VAEDecodeTiled\", \"inputs\": {\"tile_size\": 256, "
-        "\"overlap\": 64, \"temporal_size\": 64, \"temporal_overlap\": 8}}}";
     gtk_stack_set_visible_child(GTK_STACK(gtk_widget_get_parent(view)), view);
     nino_advice_view_set_workflow(NINO_ADVICE_VIEW(view), workflow, strlen(workflow), NULL, NULL);
     nino_advice_view_refresh(NINO_ADVICE_VIEW(view));
@@ -422,8 +473,10 @@ int main(int argc, char **argv)
         export_all(view[i], dir, ids[i]);
     check_trace(run, dir);
     check_slow_steps(dir);
-    if (argc == 2)
+    if (argc == 2) {
+        check_german(view[4], dir);
         check_loop(view[4], run, dir);
+    }
     gtk_window_destroy(GTK_WINDOW(window));
     iterate(50);
     g_object_unref(run);
