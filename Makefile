@@ -573,10 +573,12 @@ shots: all tests
 # a translation, those that are gone go.
 pot:
 	$(Q)xgettext --from-code=UTF-8 --package-name=ninodes --package-version=$(VERSION) --add-location=file --add-comments=translators: \
-		-k_ -kN_ -kC_:1c,2 -kngettext:1,2 -kX:6 -kSAY:3 -kADD:3 $(addprefix --flag=,_:1:pass-c-format g_strdup_printf:1:c-format \
-		g_string_append_printf:2:c-format g_snprintf:3:c-format SAY:3:c-format ADD:3:c-format) -o - \
+		-k_ -kN_ -kC_:1c,2 -kngettext:1,2 -kX:6 -kSAY:3 -kADD:3 -kISSUE:6 -kBAD_VALUE:1 -knino_tr:2 $(addprefix --flag=,_:1:pass-c-format g_strdup_printf:1:c-format \
+		g_string_append_printf:2:c-format g_snprintf:3:c-format SAY:3:c-format ADD:3:c-format ISSUE:6:c-format BAD_VALUE:1:c-format \
+		nino_tr:2:pass-c-format nino_fail_kind:5:c-format) -o - \
 		$(sort $(wildcard gui/*.c gui/*/*.c gui/*/*.ui)) core/include/ninodes/counter.h core/event/statistics.c \
-		$(sort $(wildcard core/monitor/advice/*.c)) | sed '/^"POT-Creation-Date/d' > $(po_DIR)/ninodes.pot
+		$(sort $(wildcard core/monitor/advice/*.c core/workflow/graph_*.c)) core/workflow/ui_follow.c core/node/param.c core/base/file.c \
+		core/run/services.c | sed '/^"POT-Creation-Date/d' > $(po_DIR)/ninodes.pot
 	$(Q)for p in $(po_SRC); do msgmerge -q --no-fuzzy-matching --add-location=file $$p $(po_DIR)/ninodes.pot -o $$p.new && \
 		msgattrib --no-obsolete --add-location=file $$p.new -o $$p && rm $$p.new; done
 

@@ -16,6 +16,17 @@ __attribute__((format(printf, 5, 6))) nino_status nino_fail_kind(nino_error *err
                                                                  const char *where, const char *fmt,
                                                                  ...);
 
+// What is said in the language of who asked for it; t may be NULL. `make pot` finds the text, and those marked N_(), which are
+// translated where they are shown.
+__attribute__((format_arg(2))) static inline const char *nino_tr(nino_translate_fn t,
+                                                                 const char *text)
+{
+    return t ? t(text) : text;
+}
+#ifndef N_
+#define N_(text) text
+#endif
+
 #ifdef __clang_analyzer__ // cannot look into error.c; a failure is never NINO_OK
 #define nino_fail(err, code, ...) (nino_fail(err, code, __VA_ARGS__), (code))
 #define nino_fail_kind(err, code, ...) (nino_fail_kind(err, code, __VA_ARGS__), (code))

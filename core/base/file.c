@@ -24,24 +24,24 @@ nino_status nino_file_check_name(const char *name, nino_error *err)
     const size_t len = strlen(name);
     const char *why = NULL;
     if (!len)
-        why = "the name is empty";
+        why = N_("the name is empty");
     else if (len > MAX_NAME_BYTES)
-        why = "the name is too long";
+        why = N_("the name is too long");
     else if (name[0] == '/')
-        why = "an absolute path is not allowed here";
+        why = N_("an absolute path is not allowed here");
     else if (name[0] == '~')
-        why = "a name that starts with ~ is not allowed here";
+        why = N_("a name that starts with ~ is not allowed here");
     else if (!nino_utf8_valid(name, len))
-        why = "the name is not valid UTF-8";
+        why = N_("the name is not valid UTF-8");
     for (const char *p = name; *p && !why; p++)
         if ((unsigned char) *p < 0x20 || *p == 0x7f || *p == '\\')
-            why = "control characters and backslashes are not allowed here";
+            why = N_("control characters and backslashes are not allowed here");
     for (const char *p = name; !why; p++) {
         const size_t n = strcspn(p, "/");
         if (!n || (n == 1 && p[0] == '.') || (n == 2 && p[0] == '.' && p[1] == '.'))
-            why = "\"..\", \".\" and empty parts of a path are not allowed here";
+            why = N_("\"..\", \".\" and empty parts of a path are not allowed here");
         else if (n > NAME_MAX)
-            why = "the name is too long";
+            why = N_("the name is too long");
         p += n;
         if (!*p)
             break;

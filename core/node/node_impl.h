@@ -113,6 +113,8 @@ typedef struct nino_services {
     // Is there such a file? Otherwise kind "missing_file" with the folders searched, or "path".
     nino_status (*check_file)(const nino_ctx *ctx, const char *kind, const char *name,
                               nino_error *err);
+    // How who opened the context wants its messages; NULL: in English.
+    nino_translate_fn (*translator)(const nino_ctx *ctx);
     // Names available in a folder kind, sorted, "sub/name" for sub-folders; malloc'd
     // NULL-terminated array, one free().
     char **(*list_models)(const nino_ctx *ctx, const char *kind);

@@ -134,38 +134,44 @@ const char *nino_param_type_name(const nino_param *p)
     return "?";
 }
 
-static nino_status bad_value(const nino_param *p, const char *text, size_t len, const char *what,
-                             nino_error *err)
+// What a message repeats of a bad value, for as long as the statement lasts.
+static const char *shown_of(char shown[SHOWN], const char *text, size_t len)
 {
-    char shown[SHOWN];
-    nino_utf8_printable(shown, sizeof(shown), text, len);
-    return nino_fail_kind(err, NINO_ERR_FORMAT, "value", p->key, "'%s' is not %s", shown, what);
+    nino_utf8_printable(shown, SHOWN, text, len);
+    return shown;
 }
+#define BAD_VALUE(fmt, ...)                                                                        \
+    nino_fail_kind(err, NINO_ERR_FORMAT, "value", p->key, nino_tr(tr, fmt),                        \
+                   shown_of((char[SHOWN]){ 0 }, text, len), ##__VA_ARGS__)
 
 // ---- limits ----------------------------------------------------------------------------------
 
-static nino_status check_int(const nino_param *p, const char *text, nino_error *err)
+static nino_status check_int(const nino_param *p, const char *text, nino_translate_fn tr,
+                             nino_error *err)
 {
+    char lo[24], hi[24];
+    snprintf(lo, sizeof(lo), "%" PRId64, p->min.i);
+    snprintf(hi, sizeof(hi), "%" PRId64, p->max.i);
     return nino_fail_kind(err, NINO_ERR_RANGE, "range", p->key,
-                          "%.40s is outside %" PRId64 "..%" PRId64, text, p->min.i, p->max.i);
+                          nino_tr(tr, "%.40s is outside %s..%s"), text, lo, hi);
 }
 
 // INT: int() of Python, so 20.7 becomes 20; numbers beyond 64 bits are out of range, not an error
 // of form.
 static nino_status int_from(const nino_param *p, const char *text, size_t len, nino_default *out,
-                            nino_error *err)
+                            nino_translate_fn tr, nino_error *err)
 {
     int64_t i;
     if (!nino_parse_i64(text, &i)) {
         double d;
         if (!nino_parse_double(text, &d) || isnan(d))
-            return bad_value(p, text, len, "an integer", err);
+            return BAD_VALUE("'%s' is not an integer");
         if (!(d > -9.2e18 && d < 9.2e18))
-            return check_int(p, text, err);
+            return check_int(p, text, tr, err);
         i = (int64_t) d;
     }
     if (i < p->min.i || i > p->max.i)
-        return check_int(p, text, err);
+        return check_int(p, text, tr, err);
     out->i = i;
     return NINO_OK;
 }
@@ -177,13 +183,13 @@ bool nino_param_is_random(const nino_param *p, const char *text)
 }
 
 static nino_status seed_from(const nino_param *p, const char *text, size_t len, nino_default *out,
-                             nino_error *err)
+                             nino_translate_fn tr, nino_error *err)
 {
     if (nino_parse_u64(text, &out->u))
         return NINO_OK;
     double d;
     if (!nino_parse_double(text, &d) || isnan(d))
-        return bad_value(p, text, len, "a seed", err);
+        return BAD_VALUE("'%s' is not a seed");
     if (nino_param_is_random(p, text)) { // until it is drawn
         out->u = UINT64_MAX;
         return NINO_OK;
@@ -191,37 +197,38 @@ static nino_status seed_from(const nino_param *p, const char *text, size_t len, 
     // An exact float such as 20.0 is a seed; above 2^53 a float no longer says which one.
     if (!(d >= 0 && d <= 9007199254740992.0))
         return nino_fail_kind(err, NINO_ERR_RANGE, "range", p->key,
-                              "%.40s is outside 0..18446744073709551615", text);
+                              nino_tr(tr, "%.40s is outside %s..%s"), text, "0",
+                              "18446744073709551615");
     out->u = (uint64_t) d;
     return NINO_OK;
 }
 
 static nino_status float_from(const nino_param *p, const char *text, size_t len, nino_default *out,
-                              nino_error *err)
+                              nino_translate_fn tr, nino_error *err)
 {
     double d;
     if (!nino_parse_double(text, &d) || !isfinite(d))
-        return bad_value(p, text, len, "a finite number", err);
+        return BAD_VALUE("'%s' is not a finite number");
     if (d < p->min.f || d > p->max.f) {
         char lo[32], hi[32];
         nino_print_double(lo, sizeof(lo), p->min.f);
         nino_print_double(hi, sizeof(hi), p->max.f);
-        return nino_fail_kind(err, NINO_ERR_RANGE, "range", p->key, "%.40s is outside %s..%s", text,
-                              lo, hi);
+        return nino_fail_kind(err, NINO_ERR_RANGE, "range", p->key,
+                              nino_tr(tr, "%.40s is outside %s..%s"), text, lo, hi);
     }
     out->f = d;
     return NINO_OK;
 }
 
 static nino_status bool_from(const nino_param *p, const char *text, size_t len, nino_default *out,
-                             nino_error *err)
+                             nino_translate_fn tr, nino_error *err)
 {
     if (!strcmp(text, "true") || !strcmp(text, "True") || !strcmp(text, "1"))
         out->b = true;
     else if (!strcmp(text, "false") || !strcmp(text, "False") || !strcmp(text, "0"))
         out->b = false;
     else
-        return bad_value(p, text, len, "true or false", err);
+        return BAD_VALUE("'%s' is not true or false");
     return NINO_OK;
 }
 
@@ -236,7 +243,8 @@ static bool enum_index(const nino_param *p, const char *text, int64_t *out)
 }
 
 static nino_status enum_from(const nino_param *p, const char *text, size_t len,
-                             const nino_alias *alias, nino_default *out, nino_error *err)
+                             const nino_alias *alias, nino_default *out, nino_translate_fn tr,
+                             nino_error *err)
 {
     if (enum_index(p, text, &out->i))
         return NINO_OK;
@@ -244,11 +252,11 @@ static nino_status enum_from(const nino_param *p, const char *text, size_t len,
     for (const char *const *m = alias ? alias->values : NULL; m && m[0]; m += 3)
         if (!strcmp(m[0], p->key) && !strcmp(m[1], text) && enum_index(p, m[2], &out->i))
             return NINO_OK;
-    char list[200] = "one of";
-    size_t n = strlen(list);
+    char list[200] = "";
+    size_t n = 0;
     for (int i = 0; p->names[i] && n < sizeof(list) - 40; i++)
-        n += (size_t) snprintf(list + n, sizeof(list) - n, "%s%.30s", i ? ", " : " ", p->names[i]);
-    return bad_value(p, text, len, list, err);
+        n += (size_t) snprintf(list + n, sizeof(list) - n, "%s%.30s", i ? ", " : "", p->names[i]);
+    return BAD_VALUE("'%s' is not one of %s", list);
 }
 
 // A switch that became a list of words: older files hold true and false.
@@ -261,10 +269,11 @@ static bool enum_from_bool(const nino_param *p, bool b, nino_default *out)
 }
 
 static nino_status file_from(const nino_param *p, const char *text, size_t len, nino_arena *a,
-                             nino_default *out, nino_error *err)
+                             nino_default *out, nino_translate_fn tr, nino_error *err)
 {
     if (!len)
-        return nino_fail_kind(err, NINO_ERR_FORMAT, "value", p->key, "no file is chosen");
+        return nino_fail_kind(err, NINO_ERR_FORMAT, "value", p->key, "%s",
+                              nino_tr(tr, "no file is chosen"));
     // LoadImage's picker appends where the file is; the input folder is where it is looked for.
     static const char suffix[] = " [input]";
     const size_t ns = sizeof(suffix) - 1;
@@ -298,15 +307,15 @@ static nino_status string_from(const nino_param *p, const char *text, size_t len
 
 static nino_status from_text(const nino_param *p, const char *text, size_t len,
                              const nino_alias *alias, nino_arena *a, nino_default *out,
-                             nino_error *err)
+                             nino_translate_fn tr, nino_error *err)
 {
     switch (p->type) {
-    case NINO_BOOL: return bool_from(p, text, len, out, err);
-    case NINO_INT: return int_from(p, text, len, out, err);
-    case NINO_SEED: return seed_from(p, text, len, out, err);
-    case NINO_FLOAT: return float_from(p, text, len, out, err);
-    case NINO_ENUM: return enum_from(p, text, len, alias, out, err);
-    case NINO_FILE: return file_from(p, text, len, a, out, err);
+    case NINO_BOOL: return bool_from(p, text, len, out, tr, err);
+    case NINO_INT: return int_from(p, text, len, out, tr, err);
+    case NINO_SEED: return seed_from(p, text, len, out, tr, err);
+    case NINO_FLOAT: return float_from(p, text, len, out, tr, err);
+    case NINO_ENUM: return enum_from(p, text, len, alias, out, tr, err);
+    case NINO_FILE: return file_from(p, text, len, a, out, tr, err);
     case NINO_STRING: return string_from(p, text, len, a, out, err);
     }
     return nino_fail(err, NINO_ERR_ARG, p->key, "bad parameter type");
@@ -315,11 +324,12 @@ static nino_status from_text(const nino_param *p, const char *text, size_t len,
 nino_status nino_param_from_text(const nino_param *p, const char *text, nino_arena *a,
                                  nino_default *out, nino_error *err)
 {
-    return from_text(p, text, strlen(text), NULL, a, out, err);
+    return from_text(p, text, strlen(text), NULL, a, out, NULL, err);
 }
 
 nino_status nino_param_from_json(const nino_param *p, const nino_json *v, const nino_alias *alias,
-                                 nino_arena *a, nino_default *out, nino_error *err)
+                                 nino_arena *a, nino_default *out, nino_translate_fn tr,
+                                 nino_error *err)
 {
     const nino_json *wrapped = nino_json_get(v, "__value__");
     if (wrapped)
@@ -333,10 +343,11 @@ nino_status nino_param_from_json(const nino_param *p, const nino_json *v, const 
         if (p->type == NINO_ENUM && enum_from_bool(p, v->boolean, out))
             return NINO_OK;
         if (p->type == NINO_ENUM)
-            return enum_from(p, v->boolean ? "true" : "false", v->boolean ? 4 : 5, alias, out, err);
+            return enum_from(p, v->boolean ? "true" : "false", v->boolean ? 4 : 5, alias, out, tr,
+                             err);
         if (p->type == NINO_STRING || p->type == NINO_FILE)
             break;
-        return from_text(p, v->boolean ? "1" : "0", 1, alias, a, out, err);
+        return from_text(p, v->boolean ? "1" : "0", 1, alias, a, out, tr, err);
     case NINO_JSON_NUMBER:
         if (p->type == NINO_BOOL) { // any number but zero is true
             double d = 0;
@@ -346,21 +357,22 @@ nino_status nino_param_from_json(const nino_param *p, const nino_json *v, const 
         }
         if (p->type == NINO_FILE)
             break;
-        return from_text(p, v->text, v->len, alias, a, out, err);
+        return from_text(p, v->text, v->len, alias, a, out, tr, err);
     case NINO_JSON_STRING:
         if (strlen(v->text) != v->len) {
             return nino_fail_kind(err, NINO_ERR_FORMAT, p->type == NINO_FILE ? "path" : "value",
-                                  p->key, "the text contains a NUL character");
+                                  p->key, "%s", nino_tr(tr, "the text contains a NUL character"));
         }
-        return from_text(p, v->text, v->len, alias, a, out, err);
+        return from_text(p, v->text, v->len, alias, a, out, tr, err);
     case NINO_JSON_NULL:
     case NINO_JSON_ARRAY:
     case NINO_JSON_OBJECT: break;
     }
-    static const char *const what[] = { "null",   "true or false", "a number",
-                                        "a text", "an array",      "an object" };
-    return nino_fail_kind(err, NINO_ERR_FORMAT, "value", p->key, "%s where %s is needed",
-                          what[v->type], nino_param_type_name(p));
+    static const char *const what[] = { N_("null"),   N_("true or false"), N_("a number"),
+                                        N_("a text"), N_("an array"),      N_("an object") };
+    return nino_fail_kind(err, NINO_ERR_FORMAT, "value", p->key,
+                          nino_tr(tr, "%s where %s is needed"), nino_tr(tr, what[v->type]),
+                          nino_param_type_name(p));
 }
 
 void nino_param_print(nino_buf *out, const nino_param *p, const nino_default *v)

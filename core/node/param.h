@@ -29,10 +29,11 @@ nino_presence nino_input_presence(const nino_node_def *def, const char *key, con
 
 // Reads a literal of a workflow. Strings are copied to `a`. alias (may be NULL) renames values of
 // former classes. Errors: kind "range" (outside min..max), "value" (not of the type, not in the
-// list), "path" (a file name that may not be opened).
+// list), "path" (a file name that may not be opened). tr: of their messages, or NULL.
 nino_status nino_param_from_json(const nino_param *p, const nino_json *v, const nino_alias *alias,
-                                 nino_arena *a, nino_default *out, nino_error *err);
-// The same from text that a person typed ("512", "true", "lanczos").
+                                 nino_arena *a, nino_default *out, nino_translate_fn tr,
+                                 nino_error *err);
+// The same from text that a person typed ("512", "true", "lanczos"); errors are in English.
 nino_status nino_param_from_text(const nino_param *p, const char *text, nino_arena *a,
                                  nino_default *out, nino_error *err);
 // Is it a seed of -1: one that is drawn anew for each run (nino_graph_draw_seeds())? Read as a value

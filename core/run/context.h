@@ -63,6 +63,7 @@ nino_resume_place nino_ctx_steps(const nino_ctx *ctx);
 void nino_ctx_set_kept_steps(nino_ctx *ctx, int n);
 nino_status nino_ctx_identity(nino_ctx *ctx, const char *kind, const char *name,
                               struct nino_hasher *h, nino_error *err);
+nino_translate_fn nino_ctx_translator(const nino_ctx *ctx);
 nino_status nino_ctx_check_file(const nino_ctx *ctx, const char *kind, const char *name,
                                 nino_error *err);
 nino_status nino_ctx_tokenizer(nino_ctx *ctx, nino_tokenizer_kind kind, nino_tokenizer **out,

@@ -90,6 +90,7 @@ size_t nino_ctx_check_graph(const nino_ctx *ctx, const nino_settings *s, nino_gr
     nino_ctx view = {
         .services = ctx->services,
         .log = ctx->log,
+        .translate = ctx->translate,
         .found = ctx->found,
         .own = (nino_settings *) s,
     };
@@ -184,6 +185,7 @@ nino_ctx *nino_ctx_open(const nino_ctx_params *p, const struct nino_server_ops *
     }
     ctx->services = &nino_ctx_services;
     ctx->log = (nino_log){ p->log, p->log_priv, p->log_level };
+    ctx->translate = p->translate;
     ctx->steps = p->steps;
     ctx->refs = 1;
     ctx->control = ops ? *ops : nino_ctx_control;

@@ -32,6 +32,7 @@ typedef struct nino_crew nino_crew; // crew.c: the contexts of several devices
 struct nino_ctx {
     const nino_services *services; // first: nodes find it there
     nino_log log;
+    nino_translate_fn translate;
     nino_monitor *monitor;
     nino_server *server;
     nino_device_sampler *sampler;

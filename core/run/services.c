@@ -29,6 +29,7 @@ const nino_services nino_ctx_services = {
     .set_kept_steps = nino_ctx_set_kept_steps,
     .identity = nino_ctx_identity,
     .check_file = nino_ctx_check_file,
+    .translator = nino_ctx_translator,
     .tokenizer = nino_ctx_tokenizer,
     .open_embedding = nino_ctx_open_embedding,
     .find_object = nino_ctx_find_object,
@@ -69,8 +70,9 @@ static nino_status open_picture(const nino_ctx *ctx, const char *kind, const cha
                      : !dir ? NINO_ERR_MISSING
                             : nino_file_open_below(dir, own, fd, err);
     if (st == NINO_ERR_MISSING)
-        nino_fail_kind(err, st, "missing_file", name, "'%.80s' is not in %.160s", own,
-                       dir ? dir : "a folder of outputs");
+        nino_fail_kind(err, st, "missing_file", name,
+                       nino_tr(ctx->translate, "'%.80s' is not in %.160s"), own,
+                       dir ? dir : nino_tr(ctx->translate, "a folder of outputs"));
     free(own);
     return st;
 }
@@ -89,12 +91,15 @@ nino_status nino_ctx_open_kind(const nino_ctx *ctx, const char *kind, const char
         nino_buf_addf(&searched, "%s%s", d == dirs ? "" : ", ", *d);
     }
     if (st == NINO_ERR_MISSING)
-        nino_fail_kind(err, st, "missing_file", name, "'%.80s' is not in %.200s", name,
+        nino_fail_kind(err, st, "missing_file", name,
+                       nino_tr(ctx->translate, "'%.80s' is not in %.200s"), name,
                        searched.data ? searched.data : kind);
     nino_buf_release(&searched);
     free(dirs);
     return st;
 }
+
+nino_translate_fn nino_ctx_translator(const nino_ctx *ctx) { return ctx->translate; }
 
 nino_status nino_ctx_check_file(const nino_ctx *ctx, const char *kind, const char *name,
                                 nino_error *err)

@@ -1,16 +1,15 @@
 // Checking a workflow: every problem at once, and what the executor needs to run it (links,
 // parameters, order). Rules of ComfyUI's prompt validation, with two differences: a missing widget
 // takes its default with a warning, and problems of nodes that no output needs are warnings.
+#include "core/workflow/graph_issue.h"
 #include "core/workflow/workflow.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/base/utf8.h"
 #include "core/node/table/known.h"
 #include "core/node/node_impl.h"
 #include "core/node/param.h"
@@ -18,85 +17,24 @@
 #define MAX_IGNORED 16  // warnings about unknown inputs of one node
 #define MAX_NEAREST 100 // unknown classes for which a similar one is looked for, which takes long
 
-// What can never run here comes first, files that are missing last: with them it might.
-enum { STAGE_NEVER, STAGE_OTHER, STAGE_FILES, N_STAGES };
-
-typedef struct told {
-    nino_issue i;
-    struct told *next;
-} told;
-
 typedef struct check {
     nino_graph *g;
     const nino_ctx *ctx;
-    void (*report)(void *priv, const nino_issue *issue);
-    void *priv;
-    size_t n_errors, n_unknown;
+    nino_issues issues;
+    size_t n_unknown;
     bool failed; // out of memory
-    told *first_told[N_STAGES], *last_told[N_STAGES];
     // links of all nodes, by node: first[i]..first[i+1] into to[]
     int32_t *first, *to;
 } check;
 
-static int stage_of(const char *code)
-{
-    static const char *const never[] = { "unsupported_model", "paid_service", "unsupported_class",
-                                         "unknown_class" };
-    for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++)
-        if (!strcmp(code, never[i]))
-            return STAGE_NEVER;
-    return strcmp(code, "missing_file") != 0 ? STAGE_OTHER : STAGE_FILES;
-}
+#define ISSUE(c, severity, code, n, input, ...)                                                    \
+    nino_issue_tell(&(c)->issues, severity, code, n, input, __VA_ARGS__)
 
-static void keep_issue(check *c, const nino_issue *i)
+// The text of another room, which is translated where it is a whole message without figures.
+static void tell_text(check *c, nino_issue_severity severity, const char *code, nino_gnode *n,
+                      const char *input, const char *text)
 {
-    const int stage = stage_of(i->code);
-    nino_arena *a = c->g->checked;
-    if (!c->report)
-        return;
-    told *t = a ? nino_arena_alloc(a, sizeof(*t)) : NULL;
-    char *text = t ? nino_arena_strdup(a, i->message) : NULL;
-    char *input = text ? nino_arena_strdup(a, i->input) : NULL;
-    if (!input) { // no room to sort it
-        c->report(c->priv, i);
-        return;
-    }
-    t->i = *i;
-    t->i.input = input;
-    t->i.message = text;
-    if (c->last_told[stage])
-        c->last_told[stage]->next = t;
-    else
-        c->first_told[stage] = t;
-    c->last_told[stage] = t;
-}
-
-__attribute__((format(printf, 6, 7))) static void issue(check *c, nino_issue_severity severity,
-                                                        const char *code, nino_gnode *n,
-                                                        const char *input, const char *fmt, ...)
-{
-    char text[512];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof(text), fmt, ap);
-    va_end(ap);
-    nino_utf8_printable(text, sizeof(text), text, strlen(text));
-    if (severity == NINO_ISSUE_ERROR && n) {
-        n->is_broken = true;
-        if (!n->is_wanted)
-            severity = NINO_ISSUE_WARNING;
-    }
-    c->n_errors += severity == NINO_ISSUE_ERROR;
-    const nino_issue i = { severity,           code, n ? n->id : "",
-                           input ? input : "", text, n ? n->class_type : "" };
-    keep_issue(c, &i);
-}
-
-static void report_issues(check *c)
-{
-    for (int k = 0; k < N_STAGES; k++)
-        for (const told *t = c->first_told[k]; t; t = t->next)
-            c->report(c->priv, &t->i);
+    nino_issue_tell(&c->issues, severity, code, n, input, "%s", nino_tr(c->issues.translate, text));
 }
 
 // ---- which nodes matter ----------------------------------------------------------------------
@@ -201,7 +139,7 @@ static void find_order(check *c)
                 }
                 const int to = c->to[next[i]++];
                 if (state[to] == OPEN) {
-                    issue(c, NINO_ISSUE_ERROR, "cycle", &g->nodes[i], NULL,
+                    ISSUE(c, NINO_ISSUE_ERROR, "cycle", &g->nodes[i], NULL,
                           "node %.60s needs its own result, by way of node %.60s", g->nodes[i].id,
                           g->nodes[to].id);
                 } else if (state[to] == NEW) {
@@ -223,28 +161,34 @@ static void check_class(check *c, nino_gnode *n)
     const nino_known_class *known = nino_known_class_find(n->class_type);
     if (n->def) {
         if (n->alias && n->alias->note)
-            issue(c, NINO_ISSUE_WARNING, "alias", n, NULL, "%s: %s", n->class_type, n->alias->note);
+            nino_issue_tell(&c->issues, NINO_ISSUE_WARNING, "alias", n, NULL, "%s: %s",
+                            n->class_type, nino_tr(c->issues.translate, n->alias->note));
         if (n->def->ops && n->def->ops->no_effect)
-            issue(c, NINO_ISSUE_WARNING, "no_effect", n, NULL,
-                  "%s only hands its input on here: %s", n->class_type, n->def->ops->no_effect);
+            ISSUE(c, NINO_ISSUE_WARNING, "no_effect", n, NULL,
+                  "%s only hands its input on here: %s", n->class_type,
+                  nino_tr(c->issues.translate, n->def->ops->no_effect));
         return;
     }
     if (known && (known->flags & NINO_KNOWN_PAID)) {
         n->is_wanted = true;
-        issue(c, NINO_ISSUE_ERROR, "paid_service", n, NULL,
+        ISSUE(c, NINO_ISSUE_ERROR, "paid_service", n, NULL,
               "%.100s calls a paid service over the network; nothing here does", n->class_type);
         return;
     }
     if (known) {
-        issue(c, NINO_ISSUE_ERROR, "unsupported_class", n, NULL, "%s is not supported yet",
+        ISSUE(c, NINO_ISSUE_ERROR, "unsupported_class", n, NULL, "%s is not supported yet",
               n->class_type);
         return;
     }
     // Nobody can say whether an unknown class saves something: an error wherever it is.
     const char *near = c->n_unknown++ < MAX_NEAREST ? nino_node_nearest(n->class_type) : NULL;
     n->is_wanted = true;
-    issue(c, NINO_ISSUE_ERROR, "unknown_class", n, NULL, "no node class '%.100s'%s%s%s",
-          n->class_type, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    if (near)
+        ISSUE(c, NINO_ISSUE_ERROR, "unknown_class", n, NULL,
+              "no node class '%.100s'; did you mean %s?", n->class_type, near);
+    else
+        ISSUE(c, NINO_ISSUE_ERROR, "unknown_class", n, NULL, "no node class '%.100s'",
+              n->class_type);
 }
 
 static size_t count_ports(const nino_port *p)
@@ -271,7 +215,8 @@ static bool check_link(check *c, nino_gnode *n, const char *key, const char *typ
 {
     const char *why = nino_link_resolve(c->g, v, link);
     if (why) {
-        issue(c, NINO_ISSUE_ERROR, "bad_link", n, key, "the link %s", why);
+        ISSUE(c, NINO_ISSUE_ERROR, "bad_link", n, key, "the link %s",
+              nino_tr(c->issues.translate, why));
         return false;
     }
     const nino_gnode *from = &c->g->nodes[link->node];
@@ -279,21 +224,21 @@ static bool check_link(check *c, nino_gnode *n, const char *key, const char *typ
         return true;
     const size_t n_out = count_ports(from->def->outputs);
     if ((size_t) link->slot >= n_out) {
-        issue(c, NINO_ISSUE_ERROR, "bad_link", n, key,
-              "node %.60s (%s) has %zu outputs, number %" PRId32 " is wanted", from->id,
-              from->class_type, n_out, link->slot);
+        ISSUE(c, NINO_ISSUE_ERROR, "bad_link", n, key,
+              "node %.60s (%s) has %zu outputs, number %d is wanted", from->id, from->class_type,
+              n_out, (int) link->slot);
         return false;
     }
     const char *got = nino_link_types(c->g, *link);
     if (nino_types_agree(got, type))
         return true;
-    issue(c, NINO_ISSUE_ERROR, "type_mismatch", n, key, "%s is needed, node %.60s (%s) gives %s",
+    ISSUE(c, NINO_ISSUE_ERROR, "type_mismatch", n, key, "%s is needed, node %.60s (%s) gives %s",
           type, from->id, from->class_type, got);
     return false;
 }
 
 // Why an input that the editor's form connects is missing here, or NULL.
-static const char *lost_link(const check *c, const nino_gnode *n, const char *key)
+static const nino_ui_issue *lost_link(const check *c, const nino_gnode *n, const char *key)
 {
     const nino_ui *ui = c->g->ui;
     const int32_t node = (int32_t) (n - c->g->nodes);
@@ -307,8 +252,14 @@ static const char *lost_link(const check *c, const nino_gnode *n, const char *ke
     }
     for (; ui && lo < ui->n_issues && ui->issues[lo].node == node; lo++)
         if (!strcmp(ui->issues[lo].key, key))
-            return ui->issues[lo].text;
+            return &ui->issues[lo];
     return NULL;
+}
+
+static void tell_lost(check *c, nino_gnode *n, const char *key, const nino_ui_issue *lost)
+{
+    ISSUE(c, NINO_ISSUE_ERROR, "bad_link", n, key, "link %s %s", lost->link,
+          nino_tr(c->issues.translate, lost->why));
 }
 
 // Input k of the class.
@@ -317,21 +268,21 @@ static void check_port(check *c, nino_gnode *n, int k, const nino_json *inputs)
     const nino_port *p = &n->def->inputs[k];
     const nino_json *v = nino_input_of(n->def, inputs, p->key);
     const char *types = nino_port_types(p);
-    const char *lost = v ? NULL : lost_link(c, n, p->key);
+    const nino_ui_issue *lost = v ? NULL : lost_link(c, n, p->key);
     const nino_presence is = nino_input_presence(n->def, p->key, p->when, inputs);
     n->ports[k] = (nino_link){ -1, 0 };
     if (is == NINO_ABSENT)
         return;
     if (lost) {
-        issue(c, NINO_ISSUE_ERROR, "bad_link", n, p->key, "%s", lost);
+        tell_lost(c, n, p->key, lost);
     } else if (!v || (v->type == NINO_JSON_NULL && p->optional)) {
         if (!p->optional && is == NINO_PRESENT)
-            issue(c, NINO_ISSUE_ERROR, "missing_input", n, p->key, "%s is not connected", types);
+            ISSUE(c, NINO_ISSUE_ERROR, "missing_input", n, p->key, "%s is not connected", types);
     } else if (v->type != NINO_JSON_ARRAY && nino_port_takes_literal(p, v)) {
         n->literals[k] = nino_port_literal(c->g, p, v);
         c->failed = c->failed || !n->literals[k];
     } else if (v->type != NINO_JSON_ARRAY) {
-        issue(c, NINO_ISSUE_ERROR, "bad_link", n, p->key, "a link to %s is needed, not a value",
+        ISSUE(c, NINO_ISSUE_ERROR, "bad_link", n, p->key, "a link to %s is needed, not a value",
               types);
     } else {
         check_link(c, n, p->key, types, v, &n->ports[k]);
@@ -357,7 +308,7 @@ static void graph_check_check_file(check *c, nino_gnode *n, const nino_param *p,
         if (!strcmp(*w, name))
             return; // the class's own check knows more
     if (c->ctx && nino_services_of(c->ctx)->check_file(c->ctx, p->folder, name, &e))
-        issue(c, NINO_ISSUE_ERROR, code_of(&e), n, p->key, "%s", e.msg);
+        tell_text(c, NINO_ISSUE_ERROR, code_of(&e), n, p->key, e.msg);
 }
 
 // Editors keep values as what they are: another type is a value of another widget. In the API form
@@ -379,21 +330,21 @@ static void check_param(check *c, nino_gnode *n, const nino_param *p, const nino
     *link = (nino_link){ -1, 0 };
     if (is == NINO_ABSENT || (is == NINO_UNDECIDED && !v))
         return;
-    const char *lost = v ? NULL : lost_link(c, n, p->key);
+    const nino_ui_issue *lost = v ? NULL : lost_link(c, n, p->key);
     if (lost) {
-        issue(c, NINO_ISSUE_ERROR, "bad_link", n, p->key, "%s", lost);
+        tell_lost(c, n, p->key, lost);
         return;
     }
     if (p->type == NINO_FILE && n->given[0])
         return; // comes from memory
     if (!v) {
         if (p->type == NINO_FILE && !p->optional)
-            issue(c, NINO_ISSUE_ERROR, "missing_input", n, p->key, "no file is named");
+            ISSUE(c, NINO_ISSUE_ERROR, "missing_input", n, p->key, "no file is named");
         else if (!p->optional) {
             nino_buf b = { 0 };
             nino_param_print(&b, p, &p->def);
-            issue(c, NINO_ISSUE_WARNING, "missing_input", n, p->key, "not given, %.60s is taken",
-                  b.data ? b.data : "the default");
+            ISSUE(c, NINO_ISSUE_WARNING, "missing_input", n, p->key, "not given, %.60s is taken",
+                  b.data ? b.data : nino_tr(c->issues.translate, "the default"));
             nino_buf_release(&b);
         }
         return;
@@ -405,16 +356,18 @@ static void check_param(check *c, nino_gnode *n, const nino_param *p, const nino
     if (p->is_inert && !p->acts_for)
         return; // whatever it is
     if (c->g->ui && !is_ui_value(p, v)) {
-        issue(c, NINO_ISSUE_ERROR, "value", n, p->key, "%s where %s is needed",
-              v->type == NINO_JSON_BOOL ? "true or false" : "a number", nino_param_type_name(p));
+        ISSUE(c, NINO_ISSUE_ERROR, "value", n, p->key, "%s where %s is needed",
+              nino_tr(c->issues.translate,
+                      v->type == NINO_JSON_BOOL ? N_("true or false") : N_("a number")),
+              nino_param_type_name(p));
         return;
     }
     if (v->text && nino_param_is_random(p, v->text))
-        issue(c, NINO_ISSUE_WARNING, "random_seed", n, p->key, "-1: every run draws another seed");
+        ISSUE(c, NINO_ISSUE_WARNING, "random_seed", n, p->key, "-1: every run draws another seed");
     nino_error e = { 0 };
     nino_default value = p->def;
-    if (nino_param_from_json(p, v, n->alias, c->g->checked, &value, &e)) {
-        issue(c, NINO_ISSUE_ERROR, code_of(&e), n, p->key, "%s", e.msg);
+    if (nino_param_from_json(p, v, n->alias, c->g->checked, &value, c->issues.translate, &e)) {
+        tell_text(c, NINO_ISSUE_ERROR, code_of(&e), n, p->key, e.msg);
         return;
     }
     nino_param_store(p, n->params, &value);
@@ -438,11 +391,11 @@ static void check_extra_inputs(check *c, nino_gnode *n, const nino_json *inputs)
             (n->alias && is_graph_check_listed(n->alias->ignored, v->key)))
             continue;
         if (ignored++ < MAX_IGNORED)
-            issue(c, NINO_ISSUE_WARNING, "ignored_input", n, v->key,
+            ISSUE(c, NINO_ISSUE_WARNING, "ignored_input", n, v->key,
                   "%s has no input of this name; it is ignored", n->class_type);
     }
     if (ignored > MAX_IGNORED)
-        issue(c, NINO_ISSUE_WARNING, "ignored_input", n, NULL, "%d more inputs are ignored",
+        ISSUE(c, NINO_ISSUE_WARNING, "ignored_input", n, NULL, "%d more inputs are ignored",
               ignored - MAX_IGNORED);
 }
 
@@ -471,8 +424,8 @@ static void check_node(check *c, nino_gnode *n)
     nino_error e = { 0 };
     if (!n->is_broken && n->def->ops && n->def->ops->check &&
         n->def->ops->check(c->ctx, n->params, &e))
-        issue(c, NINO_ISSUE_ERROR, code_of(&e), n,
-              nino_param_find(n->def, e.where) ? e.where : NULL, "%s", e.msg);
+        tell_text(c, NINO_ISSUE_ERROR, code_of(&e), n,
+                  nino_param_find(n->def, e.where) ? e.where : NULL, e.msg);
 }
 
 static void check_families(check *c)
@@ -480,10 +433,16 @@ static void check_families(check *c)
     int row = 0, node = 0;
     const char *input = NULL;
     for (const char *name; (name = nino_graph_next_family(c->g, c->ctx, &row, &node, &input));)
-        issue(c, NINO_ISSUE_ERROR, "unsupported_model", &c->g->nodes[node], input,
-              "%sthe workflow is made for %s, which does not run here yet; SD 1, 2 and 3, SDXL, "
-              "FLUX.1, FLUX.2, Chroma, Z-Image, Qwen-Image, Wan 2.1 and 2.2 do",
-              input && strcmp(input, "type") != 0 ? "by this name " : "", name);
+        if (input && strcmp(input, "type") != 0)
+            ISSUE(c, NINO_ISSUE_ERROR, "unsupported_model", &c->g->nodes[node], input,
+                  "by this name the workflow is made for %s, which does not run here yet; SD 1, 2 "
+                  "and 3, SDXL, FLUX.1, FLUX.2, Chroma, Z-Image, Qwen-Image, Wan 2.1 and 2.2 do",
+                  name);
+        else
+            ISSUE(c, NINO_ISSUE_ERROR, "unsupported_model", &c->g->nodes[node], input,
+                  "the workflow is made for %s, which does not run here yet; SD 1, 2 and 3, SDXL, "
+                  "FLUX.1, FLUX.2, Chroma, Z-Image, Qwen-Image, Wan 2.1 and 2.2 do",
+                  name);
 }
 
 void nino_graph_forget(nino_graph *g)
@@ -505,13 +464,14 @@ void nino_graph_forget(nino_graph *g)
 size_t nino_graph_check(nino_graph *g, const nino_ctx *ctx,
                         void (*report)(void *priv, const nino_issue *issue), void *priv)
 {
-    check c = { .g = g, .ctx = ctx, .report = report, .priv = priv };
+    check c = { .g = g, .ctx = ctx, .issues = { .report = report, .priv = priv } };
     nino_graph_forget(g);
-    c.failed = !(g->checked = nino_arena_create());
+    c.failed = !(g->checked = c.issues.arena = nino_arena_create());
+    c.issues.translate = ctx ? nino_services_of(ctx)->translator(ctx) : NULL;
     for (int i = 0; i < g->n_nodes && !c.failed; i++)
         c.failed = !nino_graph_settle(g, &g->nodes[i]);
     if (g->note)
-        issue(&c, NINO_ISSUE_WARNING, "edited", NULL, NULL, "%s", g->note);
+        tell_text(&c, NINO_ISSUE_WARNING, "edited", NULL, NULL, g->note);
     if (!c.failed)
         collect_links(&c);
     const int n_outputs = c.failed ? 0 : mark_wanted(&c);
@@ -522,13 +482,12 @@ size_t nino_graph_check(nino_graph *g, const nino_ctx *ctx,
     for (int i = 0; i < g->n_nodes && !c.failed; i++)
         check_node(&c, &g->nodes[i]);
     if (c.failed)
-        issue(&c, NINO_ISSUE_ERROR, "nomem", NULL, NULL, "out of memory");
+        ISSUE(&c, NINO_ISSUE_ERROR, "nomem", NULL, NULL, "out of memory");
     else if (!n_outputs)
-        issue(&c, NINO_ISSUE_ERROR, "no_output", NULL, NULL,
+        ISSUE(&c, NINO_ISSUE_ERROR, "no_output", NULL, NULL,
               "nothing to run: no node saves or shows anything");
-    if (report)
-        report_issues(&c);
+    nino_issues_report(&c.issues);
     free(c.first);
     free(c.to);
-    return c.n_errors;
+    return c.issues.n_errors;
 }

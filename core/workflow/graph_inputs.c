@@ -78,7 +78,7 @@ static bool linked_value(const nino_graph *g, const nino_param *p, const nino_js
     v = nino_json_get(graph_inputs_json(from), q->key);
     *out = q->def;
     return !v || (v->type != NINO_JSON_ARRAY &&
-                  nino_param_from_json(q, v, from->alias, g->checked, out, NULL) == NINO_OK);
+                  nino_param_from_json(q, v, from->alias, g->checked, out, NULL, NULL) == NINO_OK);
 }
 
 bool nino_graph_settle(nino_graph *g, nino_gnode *n)
@@ -100,7 +100,7 @@ bool nino_graph_settle(nino_graph *g, nino_gnode *n)
                 n->decides_late = true;
                 return true;
             }
-        } else if (v && nino_param_from_json(p, v, n->alias, g->checked, &value, NULL)) {
+        } else if (v && nino_param_from_json(p, v, n->alias, g->checked, &value, NULL, NULL)) {
             return true; // an issue of its own
         }
         nino_param_store(p, params, &value);

@@ -331,12 +331,12 @@ const char *nino_link_resolve(const nino_graph *g, const nino_json *v, nino_link
         const char *id = NULL;
         int32_t slot = 0;
         if (nino_input_read(v, number, &id, &slot) != NINO_INPUT_LINK)
-            return "is not a link: [\"node id\", output number] is needed";
+            return N_("is not a link: [\"node id\", output number] is needed");
         const int from = nino_graph_find(g, id);
         if (from < 0)
-            return "leads to a node that does not exist";
+            return N_("leads to a node that does not exist");
         if (slot < 0)
-            return "has a negative output number";
+            return N_("has a negative output number");
         const nino_node_def *def = g->nodes[from].def;
         if (!def || strcmp(def->key, "Reroute")) {
             *link = (nino_link){ from, slot };
@@ -344,8 +344,8 @@ const char *nino_link_resolve(const nino_graph *g, const nino_json *v, nino_link
         }
         const nino_json *inputs = nino_json_get(g->nodes[from].json, "inputs");
         if (!inputs || !inputs->child)
-            return "leads to a Reroute that is not connected";
+            return N_("leads to a Reroute that is not connected");
         v = inputs->child;
     }
-    return "runs in a circle of Reroutes";
+    return N_("runs in a circle of Reroutes");
 }

@@ -88,7 +88,7 @@ typedef struct nino_ui_place {
 // What is wrong with a connected input; it is left out of the API form.
 typedef struct nino_ui_issue {
     int32_t node;
-    const char *key, *text;
+    const char *key, *link, *why; // why: as nino_ui_source has it
 } nino_ui_issue;
 
 typedef struct nino_ui_member { // a node of the API form

@@ -58,13 +58,11 @@ static void drop_input(emit *e, const char *name)
 static bool add_issue(emit *e, const char *key, const nino_ui_source *s)
 {
     nino_ui *ui = e->ui;
-    const size_t size = 160;
-    char *text = nino_arena_alloc(ui->arena, size);
-    if (!text ||
+    const char *link = nino_arena_strdup(ui->arena, s->link);
+    if (!link ||
         !nino_ui_grow((void **) &ui->issues, ui->n_issues, &ui->cap_issues, sizeof(*ui->issues)))
         return false;
-    snprintf(text, size, "link %s %s", s->link, s->why);
-    ui->issues[ui->n_issues++] = (nino_ui_issue){ ui->n_members, key, text };
+    ui->issues[ui->n_issues++] = (nino_ui_issue){ ui->n_members, key, link, s->why };
     return true;
 }
 

@@ -1,5 +1,6 @@
 // Where the value of a connected input comes from: links followed backwards through everything that
 // is not executed.
+#include "core/base/error.h"
 #include "core/workflow/ui.h"
 
 #include <stdio.h>
@@ -122,7 +123,7 @@ static void ui_follow_enter(walk *w, int32_t node, const nino_ui_link *l)
     const nino_ui_scope *s = &w->ui->scopes[w->ui->nodes[node].inner];
     const nino_ui_instance *x = &w->ui->instances[w->instance];
     if (l->slot >= s->n_outputs) {
-        ui_follow_broken(w, "comes from an output that the subgraph does not have", l->id);
+        ui_follow_broken(w, N_("comes from an output that the subgraph does not have"), l->id);
         return;
     }
     w->instance = x->child[node - w->ui->scopes[x->scope].first];
@@ -226,15 +227,15 @@ static void ui_follow_step(walk *w)
     if (port && !port->link_id)
         ui_follow_end(w, NINO_UI_FOUND_NOTHING);
     else if (port && port->link < 0)
-        ui_follow_broken(w, "does not exist", port->link_id);
+        ui_follow_broken(w, N_("does not exist"), port->link_id);
     else if (port)
         w->link = &w->ui->links[port->link];
     else if (l->is_double)
-        ui_follow_broken(w, "is defined twice, differently", l->id);
+        ui_follow_broken(w, N_("is defined twice, differently"), l->id);
     else if (l->origin == NINO_UI_OUTER)
         ui_follow_leave(w, l);
     else if (l->origin < 0)
-        ui_follow_broken(w, "comes from a node that does not exist", l->id);
+        ui_follow_broken(w, N_("comes from a node that does not exist"), l->id);
     else
         follow_node(w, l->origin, l);
 }
@@ -246,9 +247,9 @@ void nino_ui_follow(nino_ui *ui, int32_t instance, const nino_ui_port *port, nin
     for (int n = 0; w.link || w.port; n++) {
         const char *id = w.link ? w.link->id : w.port->link_id;
         if (n == MAX_STEPS)
-            ui_follow_broken(&w, "runs in a circle", id);
+            ui_follow_broken(&w, N_("runs in a circle"), id);
         else if (ui->work++ > MAX_WORK)
-            ui_follow_broken(&w, "is one of too many that share a long way", id);
+            ui_follow_broken(&w, N_("is one of too many that share a long way"), id);
         else
             ui_follow_step(&w);
     }

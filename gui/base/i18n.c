@@ -24,3 +24,5 @@ void nino_i18n_start(const char *language)
     bind_textdomain_codeset("ninodes", "UTF-8");
     textdomain("ninodes");
 }
+
+const char *nino_i18n_translate(const char *text) { return _(text); }

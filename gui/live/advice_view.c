@@ -58,11 +58,6 @@ static double advice_view_seconds(NinoRun *run, const nino_span *job)
     return (double) (job->end_ns - job->begin_ns) * 1e-9 / (double) MAX(files, 1);
 }
 
-__attribute__((format_arg(1))) static const char *advice_view_translate(const char *text)
-{
-    return _(text);
-}
-
 // Advice to show, or in English for what is written into a file. Plans need a device to plan for;
 // "ref" is there without OpenCL, the profile says how fast.
 static size_t advice_view_advise(const NinoAdviceView *v, gboolean is_shown, nino_advice *out)
@@ -79,7 +74,7 @@ static size_t advice_view_advise(const NinoAdviceView *v, gboolean is_shown, nin
                                    .graph = g,
                                    .ctx = ctx,
                                    .profile = v->profile,
-                                   .translate = is_shown ? advice_view_translate : NULL };
+                                   .translate = is_shown ? nino_i18n_translate : NULL };
     const size_t n = nino_advise(&in, out, MAX_ADVICE);
     nino_graph_destroy(&g);
     nino_ctx_destroy(&ctx);

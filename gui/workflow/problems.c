@@ -155,11 +155,12 @@ void nino_problems_set_folders(NinoProblems *p, const char *const *models, const
 // A context of its own each time, so that files that came since are found.
 static void problems_check(NinoProblems *p, nino_graph *g)
 {
-    const nino_ctx_params params = { NINO_CTX_PARAMS_INIT, .device = "ref",
-                                     .job = &(nino_job_options){
-                                         NINO_JOB_OPTIONS_INIT,
-                                         .models = (const char *const *) p->models,
-                                         .input_dir = p->input, .no_files = true } };
+    const nino_ctx_params params = {
+        NINO_CTX_PARAMS_INIT, .device = "ref", .translate = nino_i18n_translate,
+        .job =
+            &(nino_job_options){ NINO_JOB_OPTIONS_INIT, .models = (const char *const *) p->models,
+                                 .input_dir = p->input, .no_files = true }
+    };
     nino_ctx *ctx = nino_ctx_create(&params, NULL); // NULL: files are not looked for
     nino_graph_check(g, ctx, on_problems_issue, p);
     nino_ctx_destroy(&ctx);

@@ -40,6 +40,12 @@ at '*button' 'Ausführen' wait || die "the button of the header bar is not Germa
 at '*button' 'Warteschlange*' wait || die "the panel is not German"
 win_do perspective profile; at tab 'Speicherpool' wait || die "the live view is not German"
 shot german
+printf '{"1":{"class_type":"EmptyLatentImage","inputs":{"width":7,"height":64,"batch_size":1}},
+ "2":{"class_type":"SaveLatent","inputs":{"samples":["1",0],"filename_prefix":"x"}}}' >"$work/range.json"
+win_do open-path "$work/range.json"; wait_state invalid 10
+win_do panel problems
+at '*' 'Fehler, Knoten 1 * · width: 7 liegt nicht in 16..*' wait || die "what is wrong with the workflow is not told in German"
+shot german-problem
 quit
 
 # Figures have the decimal mark of the desktop. What the workflow has does not change, and is typed with either.

@@ -6,13 +6,13 @@
 #include <stdbool.h>
 
 typedef struct catalogue_text {
-    char english[512], other[512];
-    char wide[640]; // other, with values that are as long as they get
+    char english[640], other[640];
+    char wide[800]; // other, with values that are as long as they get
     bool is_used;
 } catalogue_text;
 
 typedef struct catalogue {
-    catalogue_text text[128];
+    catalogue_text text[512];
     int n;
 } catalogue;
 
@@ -66,7 +66,7 @@ static inline bool catalogue_read(catalogue *c, const char *path, const char *so
         if (!strncmp(line, "#:", 2)) {
             is_ours |= strstr(line, from) != NULL;
         } else if (!strncmp(line, "msgid ", 6)) {
-            CHECK(c->n < 127);
+            CHECK(c->n < 511);
             *t = (catalogue_text){ .is_used = false };
             catalogue_append(part = t->english, sizeof(t->english), line);
         } else if (!strncmp(line, "msgstr ", 7)) {

@@ -62,10 +62,9 @@ typedef struct nino_advice_input {
     nino_ctx *ctx;
     // To plan for; NULL: the ctx's device.
     const char *profile;
-    // Title, evidence and how in the reader's language, figures with the decimal mark of the
-    // thread's locale: returns a format with the same conversions, as gettext() does. NULL: English,
-    // and the same in every locale.
-    const char *(*translate)(const char *text) __attribute__((format_arg(1)));
+    // Of title, evidence and how, whose figures then have the decimal mark of the thread's locale.
+    // NULL: English, and the same in every locale.
+    nino_translate_fn translate;
 } nino_advice_input;
 
 // Fills up to max entries, largest gain first, those without a figure last; returns how many there

@@ -68,6 +68,10 @@ typedef enum nino_log_level {
 // Receives the library's messages, on any thread. line has no newline and lives until it returns.
 typedef void (*nino_log_fn)(void *priv, nino_log_level level, const char *line);
 
+// A text of the library in the reader's language, as gettext() gives it: with the same conversions,
+// living as long as the text. On the thread of the call that it is said in.
+typedef const char *(*nino_translate_fn)(const char *text) __attribute__((format_arg(1)));
+
 // An environment variable that the library reads, once per process.
 typedef struct nino_variable {
     const char *name, *def, *help;

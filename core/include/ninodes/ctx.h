@@ -59,6 +59,9 @@ typedef struct nino_ctx_params {
     // library, where weights are floats; "auto", who was measured to be faster (nino_tune()), else ours.
     // NULL: NINODES_GEMM, else "auto".
     const char *gemm;
+    // Of messages of nino_graph_check(): most of them, what single classes check is English. NULL:
+    // English.
+    nino_translate_fn translate;
 } nino_ctx_params;
 
 // Opens a device. params may be NULL and need not outlive the call. Returns NULL and fills *err:

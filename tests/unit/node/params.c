@@ -20,7 +20,7 @@ static const char *read_json(const char *class_type, const char *key, const char
     CHECK(p);
     CHECK_OK(nino_json_parse(json, strlen(json), "value", NULL, &doc, &err), err);
     *out = p->def;
-    const nino_status st = nino_param_from_json(p, doc->root, alias, arena, out, &err);
+    const nino_status st = nino_param_from_json(p, doc->root, alias, arena, out, NULL, &err);
     nino_json_doc_destroy(&doc);
     CHECK(!st == !err.kind);
     return st ? err.kind : "ok";

@@ -86,7 +86,7 @@ static void check_param(const nino_node_def *d, const nino_param *p)
         def.s = "name";
     nino_param_print(&b, p, &def);
     CHECK_OK(nino_json_parse(b.data, b.len, "printed", NULL, &doc, &err), err);
-    CHECK_OK(nino_param_from_json(p, doc->root, NULL, a, &back, &err), err);
+    CHECK_OK(nino_param_from_json(p, doc->root, NULL, a, &back, NULL, &err), err);
     if (p->type == NINO_STRING || p->type == NINO_FILE)
         CHECK_STR(back.s, def.s);
     else

@@ -1,6 +1,8 @@
 // Checking workflows: every problem of a file in one pass, which of them count, the order of a run.
 #include "core/workflow/workflow.h"
-#include "tests/test.h"
+#include "tests/unit/catalogue.h"
+
+#include <ninodes/ctx.h>
 
 typedef struct seen {
     char text[8192]; // "E code node.input|" or "W ..." an issue
@@ -302,6 +304,54 @@ static void long_ones(void)
     }
 }
 
+static catalogue german;
+
+static const char *to_german(const char *text)
+{
+    for (int i = 0; i < german.n; i++)
+        if (!strcmp(german.text[i].english, text))
+            return german.text[i].other;
+    return text;
+}
+
+// The context of who reads another language has the messages in it.
+static void language(void)
+{
+    static const char workflow[] =
+        "{\"1\": {\"class_type\": \"EmptyLatentImage\", \"inputs\": {\"width\": 7, \"height\": "
+        "true,"
+        " \"batch_size\": \"x\"}}, \"2\": {\"class_type\": \"VAEDecode\", \"inputs\": {\"samples\":"
+        " [\"77\", 0]}}, \"3\": {\"class_type\": \"SaveImage\", \"inputs\": {\"images\": [\"2\", "
+        "4],"
+        " \"filename_prefix\": \"a\"}}, \"4\": {\"class_type\": \"VAELoader\", \"inputs\":"
+        " {\"vae_name\": \"x.safetensors\"}}}";
+    static const char *const said[] = { "7 liegt nicht in 16..",
+                                        "ist keine ganze Zahl",
+                                        "Die Verbindung führt zu einem Knoten, den es nicht gibt|",
+                                        "VAE ist nicht verbunden|",
+                                        "hat so viele Ausgänge: 1; verlangt ist Nummer 4|",
+                                        "„x.safetensors“ ist nicht in " };
+    nino_error err = { 0 };
+    if (!catalogue_read(&german, "data/po/de.po", "core/")) {
+        test_skip_part("German, there is no data/po");
+        return;
+    }
+    nino_graph *g = nino_graph_load(workflow, strlen(workflow), "test", &err);
+    CHECK_OK(err.code, err);
+    nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .device = "ref", .translate = to_german };
+    for (int i = 0; i < 2; i++, p.translate = NULL) {
+        seen s = { 0 };
+        nino_ctx *ctx = nino_ctx_create(&p, &err);
+        CHECK_OK(!ctx, err);
+        nino_graph_check(g, ctx, note, &s);
+        nino_ctx_destroy(&ctx);
+        for (size_t k = 0; k < sizeof(said) / sizeof(*said); k++)
+            CHECK((strstr(s.message, said[k]) != NULL) == !i);
+        CHECK((strstr(s.message, "is not connected") != NULL) == i);
+    }
+    nino_graph_destroy(&g);
+}
+
 int main(void)
 {
     links();
@@ -311,5 +361,6 @@ int main(void)
     switches();
     order();
     long_ones();
+    language();
     return 0;
 }
