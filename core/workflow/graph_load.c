@@ -26,8 +26,8 @@ static nino_status take_edited(nino_graph *g, const nino_text *ui, bool *is_take
         const nino_graph old = *g;
         *g = *edited;
         *edited = old;
-        g->note = "the picture's `workflow` was edited after it was saved: it is taken, and not "
-                  "`prompt`";
+        g->note = N_("the picture's `workflow` was edited after it was saved: it is taken, and not "
+                     "`prompt`");
     }
     nino_graph_destroy(&edited);
     return st == NINO_ERR_NOMEM ? nino_fail(err, st, g->name, "out of memory") : NINO_OK;
@@ -51,8 +51,8 @@ static nino_status parse_texts(nino_graph *g, const nino_text *prompt, const nin
         !(g->workflow_json = strdup(ui->value)))
         st = nino_fail(err, NINO_ERR_NOMEM, g->name, "out of memory");
     if (st == NINO_OK && prompt && ui && ui->is_edited)
-        g->note = "the picture's `workflow` was edited after it was saved and cannot be read: "
-                  "`prompt` is taken";
+        g->note = N_("the picture's `workflow` was edited after it was saved and cannot be read: "
+                     "`prompt` is taken");
     return st;
 }
 

@@ -2,6 +2,7 @@
 #include "core/base/params.h"
 #include "core/monitor/advice/advice_rules.h"
 
+#include "core/base/error.h"
 #include "core/base/json.h"
 #include "core/base/num.h"
 #include "core/base/utf8.h"
@@ -42,7 +43,7 @@ void nino_advice_say(const advisor *a, char *out, size_t size, const char *fmt, 
 {
     va_list ap;
     va_start(ap, fmt);
-    advice_print(a->in->translate, out, size, a->in->translate ? a->in->translate(fmt) : fmt, ap);
+    advice_print(a->in->translate, out, size, nino_tr(a->in->translate, fmt), ap);
     va_end(ap);
 }
 
