@@ -1,20 +1,16 @@
-// The canvas widget: nodes of the document as children, selection; canvas_place.c has place and
-// zoom.
+// The canvas widget: nodes of the document as children; canvas_selection.c has the selection,
+// canvas_place.c place and zoom.
 #include "canvas/canvas_priv.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/i18n.h"
 #include "base/tokens.h"
-#include "node/input_file.h"
 
 G_DEFINE_TYPE(NinoCanvas, nino_canvas, GTK_TYPE_WIDGET)
 
 enum { PROP_0, PROP_ZOOM };
 static guint signals[N_SIGNALS];
-
-// ---- selection -------------------------------------------------------------------------------
 
 NinoNodeView *nino_canvas_node(NinoCanvas *c, int node)
 {
@@ -27,107 +23,15 @@ CanvasScene nino_canvas_scene(NinoCanvas *c)
     return (CanvasScene){ c->doc, c->nodes, c->selected, &c->spots, &c->view };
 }
 
-// Menus and buttons show what can be done.
-static void enable_actions(NinoCanvas *c)
-{
-    static const char *const on_nodes[] = { "cut",     "copy",     "duplicate",  "mute",
-                                            "bypass",  "collapse", "pin",        "group",
-                                            "connect", "subgraph", "add-at-slot" };
-    const gboolean any = c->doc && g_hash_table_size(c->selected);
-    const gboolean has_title = any || nino_canvas_spots_selected_group(&c->spots);
-    gboolean has_subgraph = FALSE;
-    for (guint i = 0; i < c->nodes->len && any; i++) {
-        const nino_doc_node *n = nino_document_node(c->doc, (int) i);
-        has_subgraph |=
-            n && n->kind == NINO_DOC_SUBGRAPH && g_hash_table_contains(c->selected, n->id);
-    }
-    for (gsize i = 0; i < G_N_ELEMENTS(on_nodes); i++) {
-        g_autofree char *name = g_strconcat("canvas.", on_nodes[i], NULL);
-        gtk_widget_action_set_enabled(GTK_WIDGET(c), name, any);
-    }
-    const nino_doc_node *first =
-        any ? nino_document_node(c->doc, nino_canvas_first_selected(c)) : NULL;
-    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.choose-file",
-                                  nino_input_widget(first) != NULL);
-    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.edit-mask",
-                                  nino_input_widget(first) &&
-                                      nino_input_has_mask(nino_input_widget(first)->param));
-    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.delete",
-                                  any || nino_canvas_spots_n_selected(&c->spots));
-    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.rename", has_title);
-    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.color", has_title);
-    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.bend",
-                                  c->doc && nino_document_n_links(c->doc) > 0);
-    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.enter", has_subgraph);
-    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.unpack", has_subgraph);
-    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.ports",
-                                  has_subgraph || (c->doc && nino_document_depth(c->doc) > 0));
-    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.leave",
-                                  c->doc && nino_document_depth(c->doc) > 0);
-    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.undo",
-                                  c->doc && nino_document_undo_name(c->doc));
-    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.redo",
-                                  c->doc && nino_document_redo_name(c->doc));
-}
-
 void nino_canvas_selection_changed(NinoCanvas *c)
 {
-    enable_actions(c);
+    nino_canvas_enable_actions(c);
     for (guint i = 0; i < c->nodes->len; i++) {
         NinoNodeView *v = g_ptr_array_index(c->nodes, i);
         nino_node_view_set_selected(v, g_hash_table_contains(c->selected, nino_node_view_id(v)));
     }
     gtk_widget_queue_draw(GTK_WIDGET(c));
     g_signal_emit(c, signals[SIGNAL_SELECTION], 0);
-}
-
-void nino_canvas_toggle(NinoCanvas *c, const char *id, gboolean selected)
-{
-    if (selected)
-        g_hash_table_add(c->selected, g_strdup(id));
-    else
-        g_hash_table_remove(c->selected, id);
-    nino_canvas_selection_changed(c);
-}
-
-void nino_canvas_select_only(NinoCanvas *c, const char *id)
-{
-    g_autofree char *own = g_strdup(id);
-    nino_canvas_unselect(c);
-    if (own)
-        g_hash_table_add(c->selected, g_strdup(own));
-    nino_canvas_selection_changed(c);
-}
-
-void nino_canvas_select(NinoCanvas *c, const char *const *ids)
-{
-    nino_canvas_unselect(c);
-    for (; ids && *ids; ids++)
-        if (g_hash_table_contains(c->by_id, *ids))
-            g_hash_table_add(c->selected, g_strdup(*ids));
-    nino_canvas_selection_changed(c);
-}
-
-// In the order of the document.
-const char **nino_canvas_selected_ids(NinoCanvas *c, size_t *n)
-{
-    const char **ids = g_new0(const char *, c->nodes->len + 1);
-    *n = 0;
-    for (guint i = 0; i < c->nodes->len; i++) {
-        const char *id = nino_node_view_id(g_ptr_array_index(c->nodes, i));
-        if (g_hash_table_contains(c->selected, id))
-            ids[(*n)++] = id;
-    }
-    return ids;
-}
-
-char **nino_canvas_get_selection(NinoCanvas *c)
-{
-    size_t n = 0;
-    char **ids = (char **) nino_canvas_selected_ids(c, &n);
-    for (size_t i = 0; i < n; i++)
-        ids[i] = g_strdup(ids[i]);
-    return ids;
 }
 
 // ---- the document ----------------------------------------------------------------------------

@@ -1,8 +1,10 @@
-// What the canvas can do by key, by menu and over D-Bus.
+// What the canvas can do by key, by menu and over D-Bus, and when.
 #include "canvas/canvas_priv.h"
 
 #include <math.h>
 #include <string.h>
+
+#include "node/input_file.h"
 
 // ---- clipboard -------------------------------------------------------------------------------
 
@@ -19,6 +21,15 @@ static gboolean copy(NinoCanvas *c)
     return TRUE;
 }
 
+static void select_range(NinoCanvas *c, int first, int n)
+{
+    nino_canvas_unselect(c);
+    for (int i = first; i < first + n; i++)
+        if (nino_canvas_node(c, i))
+            g_hash_table_add(c->selected, g_strdup(nino_node_view_id(nino_canvas_node(c, i))));
+    nino_canvas_selection_changed(c);
+}
+
 static void paste_text(NinoCanvas *c, const char *text, gboolean with_links)
 {
     double x, y;
@@ -32,10 +43,7 @@ static void paste_text(NinoCanvas *c, const char *text, gboolean with_links)
                                              with_links, &first, &n, &err),
                          &err))
         return;
-    nino_canvas_unselect(c);
-    for (int i = first; i < first + n; i++)
-        g_hash_table_add(c->selected, g_strdup(nino_document_node(c->doc, i)->id));
-    nino_canvas_selection_changed(c);
+    select_range(c, first, n);
 }
 
 static void on_canvas_actions_text(GObject *clipboard, GAsyncResult *result, gpointer user)
@@ -301,15 +309,6 @@ static void level_action(GtkWidget *w, const char *what, GVariant *v)
         nino_canvas_did(c, nino_document_enter(c->doc, n->id, &err), &err);
 }
 
-static void select_range(NinoCanvas *c, int first, int n)
-{
-    nino_canvas_unselect(c);
-    for (int i = first; i < first + n; i++)
-        if (nino_canvas_node(c, i))
-            g_hash_table_add(c->selected, g_strdup(nino_node_view_id(nino_canvas_node(c, i))));
-    nino_canvas_selection_changed(c);
-}
-
 static void subgraph_action(GtkWidget *w, const char *what, GVariant *v)
 {
     NinoCanvas *c = NINO_CANVAS(w);
@@ -361,4 +360,46 @@ void nino_canvas_add_actions(GtkWidgetClass *wc)
     for (gsize i = 0; i < G_N_ELEMENTS(actions); i++)
         gtk_widget_class_install_action(wc, actions[i].name, NULL, actions[i].fn);
     gtk_widget_class_install_action(wc, "canvas.color", "s", color_action);
+}
+
+void nino_canvas_enable_actions(NinoCanvas *c)
+{
+    static const char *const on_nodes[] = { "cut",     "copy",     "duplicate",  "mute",
+                                            "bypass",  "collapse", "pin",        "group",
+                                            "connect", "subgraph", "add-at-slot" };
+    const gboolean any = c->doc && g_hash_table_size(c->selected);
+    const gboolean has_title = any || nino_canvas_spots_selected_group(&c->spots);
+    gboolean has_subgraph = FALSE;
+    for (guint i = 0; i < c->nodes->len && any; i++) {
+        const nino_doc_node *n = nino_document_node(c->doc, (int) i);
+        has_subgraph |=
+            n && n->kind == NINO_DOC_SUBGRAPH && g_hash_table_contains(c->selected, n->id);
+    }
+    for (gsize i = 0; i < G_N_ELEMENTS(on_nodes); i++) {
+        g_autofree char *name = g_strconcat("canvas.", on_nodes[i], NULL);
+        gtk_widget_action_set_enabled(GTK_WIDGET(c), name, any);
+    }
+    const nino_doc_node *first =
+        any ? nino_document_node(c->doc, nino_canvas_first_selected(c)) : NULL;
+    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.choose-file",
+                                  nino_input_widget(first) != NULL);
+    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.edit-mask",
+                                  nino_input_widget(first) &&
+                                      nino_input_has_mask(nino_input_widget(first)->param));
+    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.delete",
+                                  any || nino_canvas_spots_n_selected(&c->spots));
+    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.rename", has_title);
+    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.color", has_title);
+    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.bend",
+                                  c->doc && nino_document_n_links(c->doc) > 0);
+    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.enter", has_subgraph);
+    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.unpack", has_subgraph);
+    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.ports",
+                                  has_subgraph || (c->doc && nino_document_depth(c->doc) > 0));
+    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.leave",
+                                  c->doc && nino_document_depth(c->doc) > 0);
+    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.undo",
+                                  c->doc && nino_document_undo_name(c->doc));
+    gtk_widget_action_set_enabled(GTK_WIDGET(c), "canvas.redo",
+                                  c->doc && nino_document_redo_name(c->doc));
 }

@@ -117,6 +117,7 @@ gboolean nino_canvas_begin_link(NinoCanvas *c, NinoNodeView *v, double x, double
 void nino_canvas_drop_link(NinoCanvas *c);
 void nino_canvas_show_wanted(NinoCanvas *c, gboolean on); // slots that the dragged link fits
 void nino_canvas_add_actions(GtkWidgetClass *wc);
+void nino_canvas_enable_actions(NinoCanvas *c); // menus and buttons show what can be done
 void nino_canvas_open_search(NinoCanvas *c, double sx, double sy, const char *type,
                              gboolean from_output,
                              gboolean is_loose); // is_loose: nobody points there

@@ -1,4 +1,4 @@
-// What is selected moves together, nodes and spots: taken, dragged, and written down as one step.
+// What is selected, nodes and spots; it moves together: taken, dragged, and written down as one step.
 #include "canvas/canvas_priv.h"
 
 void nino_canvas_unselect(NinoCanvas *c)
@@ -12,6 +12,57 @@ void nino_canvas_select_spot(NinoCanvas *c, NinoSpot *s, gboolean selected)
     nino_spot_set(s, s->label, selected);
     nino_canvas_selection_changed(c);
 }
+
+void nino_canvas_toggle(NinoCanvas *c, const char *id, gboolean selected)
+{
+    if (selected)
+        g_hash_table_add(c->selected, g_strdup(id));
+    else
+        g_hash_table_remove(c->selected, id);
+    nino_canvas_selection_changed(c);
+}
+
+void nino_canvas_select_only(NinoCanvas *c, const char *id)
+{
+    g_autofree char *own = g_strdup(id);
+    nino_canvas_unselect(c);
+    if (own)
+        g_hash_table_add(c->selected, g_strdup(own));
+    nino_canvas_selection_changed(c);
+}
+
+void nino_canvas_select(NinoCanvas *c, const char *const *ids)
+{
+    nino_canvas_unselect(c);
+    for (; ids && *ids; ids++)
+        if (g_hash_table_contains(c->by_id, *ids))
+            g_hash_table_add(c->selected, g_strdup(*ids));
+    nino_canvas_selection_changed(c);
+}
+
+// In the order of the document.
+const char **nino_canvas_selected_ids(NinoCanvas *c, size_t *n)
+{
+    const char **ids = g_new0(const char *, c->nodes->len + 1);
+    *n = 0;
+    for (guint i = 0; i < c->nodes->len; i++) {
+        const char *id = nino_node_view_id(g_ptr_array_index(c->nodes, i));
+        if (g_hash_table_contains(c->selected, id))
+            ids[(*n)++] = id;
+    }
+    return ids;
+}
+
+char **nino_canvas_get_selection(NinoCanvas *c)
+{
+    size_t n = 0;
+    char **ids = (char **) nino_canvas_selected_ids(c, &n);
+    for (size_t i = 0; i < n; i++)
+        ids[i] = g_strdup(ids[i]);
+    return ids;
+}
+
+// ---- moving it ---------------------------------------------------------------------------------
 
 void nino_canvas_take_selection(NinoCanvas *c)
 {
