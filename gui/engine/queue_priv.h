@@ -27,6 +27,9 @@ typedef struct NinoQueueRow {
 } NinoQueueRow;
 
 void nino_queue_panel_rebuild(NinoEngine *engine, gpointer panel);
+// At the end of the list; position: as in NinoQueueRow. What of it changes without being made anew goes into the
+// panel: label and bar of the running job, the estimates of waiting ones.
+void nino_queue_add_row(NinoQueuePanel *p, const NinoJob *j, int position);
 void nino_queue_move(NinoQueuePanel *p, const NinoQueueRow *d, int position);
 
 // What the job made or is making, or where a waiting one is taken hold of: all texts begin at one place.
