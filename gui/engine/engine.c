@@ -1,21 +1,14 @@
-// Everything happens on the main loop: a child watch, two line readers and one socket source.
-#include "engine/engine.h"
+// What the worker is asked and what it tells, over its socket. Everything of an engine happens on the
+// main loop: a child watch, a line reader (engine_process.c) and sources of the socket.
+#include "engine/engine_priv.h"
 
 #include <glib-unix.h>
-#include <ninodes/worker.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/child.h"
 #include "base/i18n.h"
-#include "base/places.h"
 
 #define ATTACH_RETRY_MS 30
 #define DRAIN_BATCH 512
-// How long a worker outlives an app that was killed, when it has nothing to do.
-#define IDLE_END_S "30"
 
 typedef struct Request {
     uint32_t number; // 0: not sent yet
@@ -24,27 +17,7 @@ typedef struct Request {
     nino_control control; // only while it waits; the texts are copies
     nino_job_options options;
     char *workflow, *name, *output_dir;
-    char *label; // of a simple request, for its error
 } Request;
-
-struct _NinoEngine {
-    GObject parent;
-    char **models, *input, *output, *device_option, *object_info;
-    GSubprocess *process;
-    GPid adopted;              // worker of an app that is gone, which has our queue; 0: none
-    GCancellable *cancellable; // of the process' streams
-    nino_attach *attach;
-    guint attach_timer, source, write_source;
-    GQueue requests; // Request, in the order they were made
-    NinoEngineState state;
-    gboolean is_foreign, is_stopping, starts_again, was_started;
-    gboolean is_gone, is_silent; // the process has ended; nothing more can be read from it
-    char *message, *notice, *device;
-    GString *words; // the last error that the process told, with what to do about it
-    GPtrArray *jobs;
-    gboolean is_paused;
-    guint64 queue_version;
-};
 
 G_DEFINE_TYPE(NinoEngine, nino_engine, G_TYPE_OBJECT)
 enum { STATE, QUEUE, EVENTS, LOG, REFUSED, N_SIGNALS };
@@ -65,11 +38,10 @@ static void request_free(Request *r)
     g_free(r->workflow);
     g_free(r->name);
     g_free(r->output_dir);
-    g_free(r->label);
     g_free(r);
 }
 
-static void set_state(NinoEngine *e, NinoEngineState state, const char *message)
+void nino_engine_set_state(NinoEngine *e, NinoEngineState state, const char *message)
 {
     char *text = g_strdup(message);
     g_free(e->message);
@@ -102,13 +74,14 @@ static void send_waiting(NinoEngine *e)
         e->write_source = g_unix_fd_add(nino_attach_fd(e->attach), G_IO_OUT, on_writable, e);
 }
 
-static void drop_requests(NinoEngine *e, gboolean only_sent)
+// Those that nobody will answer any more; others wait on.
+static void drop_sent(NinoEngine *e)
 {
     GQueue old = e->requests;
     g_queue_init(&e->requests);
     Request *r;
     while ((r = g_queue_pop_head(&old))) {
-        if (only_sent && !r->number)
+        if (!r->number)
             g_queue_push_tail(&e->requests, r);
         else
             engine_answer(e, r, NULL);
@@ -193,8 +166,7 @@ static void take_queue(NinoEngine *e)
     g_signal_emit(e, signals[QUEUE], 0);
 }
 
-// Jobs that ran when the worker died are shown as waiting: that is what the next one makes of them.
-static void job_lost(NinoEngine *e)
+void nino_engine_lose_jobs(NinoEngine *e)
 {
     for (guint i = 0; i < e->jobs->len; i++) {
         NinoJob *j = e->jobs->pdata[i];
@@ -204,19 +176,6 @@ static void job_lost(NinoEngine *e)
         }
     }
     g_signal_emit(e, signals[QUEUE], 0);
-}
-
-// The own worker is gone, for that reason.
-static void worker_ended(NinoEngine *e, const char *why)
-{
-    const gboolean asked = e->is_stopping, again = asked && e->starts_again;
-    e->is_stopping = e->starts_again = FALSE;
-    if (!asked)
-        job_lost(e);
-    if (again)
-        nino_engine_start(e);
-    else
-        set_state(e, asked ? NINO_ENGINE_OFF : NINO_ENGINE_DEAD, asked ? "" : why);
 }
 
 // ---- the socket ---------------------------------------------------------------------------------
@@ -231,8 +190,13 @@ static void close_attach(NinoEngine *e)
     e->queue_version = 0;
 }
 
-// Hands over everything that can be read now. False when the process has closed the socket.
-static gboolean engine_drain(NinoEngine *e)
+void nino_engine_hang_up(NinoEngine *e)
+{
+    close_attach(e);
+    drop_sent(e);
+}
+
+gboolean nino_engine_drain(NinoEngine *e)
 {
     nino_event batch[DRAIN_BATCH];
     while (e->attach) {
@@ -253,8 +217,7 @@ static gboolean engine_drain(NinoEngine *e)
 // A run that we only watched has ended; its last events stay on the screen.
 static void lost_contact(NinoEngine *e)
 {
-    close_attach(e);
-    drop_requests(e, TRUE);
+    nino_engine_hang_up(e);
     if (e->is_foreign) {
         e->is_foreign = FALSE;
         for (guint i = 0; i < e->jobs->len; i++) { // nobody tells any more how it went
@@ -262,10 +225,10 @@ static void lost_contact(NinoEngine *e)
             if (j->state == NINO_QUEUE_RUNNING)
                 j->state = NINO_QUEUE_DONE;
         }
-        set_state(e, NINO_ENGINE_OFF, _("The run that was watched has ended"));
+        nino_engine_set_state(e, NINO_ENGINE_OFF, _("The run that was watched has ended"));
     } else if (e->adopted) { // of a child, its exit tells more
         e->adopted = 0;
-        worker_ended(e, _("The worker has ended"));
+        nino_engine_worker_ended(e, _("The worker has ended"));
     }
 }
 
@@ -273,7 +236,7 @@ static gboolean on_socket(gint fd, GIOCondition condition, gpointer user)
 {
     (void) fd, (void) condition;
     NinoEngine *e = user;
-    if (engine_drain(e))
+    if (nino_engine_drain(e))
         return G_SOURCE_CONTINUE;
     e->source = 0;
     lost_contact(e);
@@ -284,7 +247,7 @@ static gboolean on_writable(gint fd, GIOCondition condition, gpointer user)
 {
     (void) fd, (void) condition;
     NinoEngine *e = user;
-    if (e->attach && !engine_drain(e)) { // reading also goes on sending
+    if (e->attach && !nino_engine_drain(e)) { // reading also goes on sending
         e->write_source = 0;
         return G_SOURCE_REMOVE;
     }
@@ -298,29 +261,17 @@ static void connected(NinoEngine *e, nino_attach *attach)
 {
     e->attach = attach;
     e->source = g_unix_fd_add(nino_attach_fd(attach), G_IO_IN | G_IO_HUP | G_IO_ERR, on_socket, e);
-    set_state(e, NINO_ENGINE_READY, "");
+    nino_engine_set_state(e, NINO_ENGINE_READY, "");
     send_waiting(e);
-}
-
-// The folder of the queue: apart from that of a worker of the command line.
-static char *queue_folder(void)
-{
-    return g_build_filename(g_get_user_state_dir(), "ninodes", "studio", "worker", NULL);
-}
-
-static int worker_pid(NinoEngine *e)
-{
-    const char *pid = e->process ? g_subprocess_get_identifier(e->process) : NULL;
-    return pid ? atoi(pid) : e->adopted;
 }
 
 static gboolean try_attach(gpointer user)
 {
     NinoEngine *e = user;
-    const int pid = worker_pid(e);
-    g_autofree char *target = g_strdup_printf("%d", pid), *folder = queue_folder();
+    const int pid = nino_engine_worker_pid(e);
+    g_autofree char *target = g_strdup_printf("%d", pid);
     nino_attach *a = pid ? nino_attach_open(target, NULL) : NULL;
-    if (!a && e->adopted && nino_worker_find(folder) != e->adopted) { // it was about to end
+    if (!a && e->adopted && !nino_engine_has_survivor(e)) { // it was about to end
         e->adopted = 0;
         e->attach_timer = 0;
         nino_engine_start(e);
@@ -334,198 +285,9 @@ static gboolean try_attach(gpointer user)
     return G_SOURCE_REMOVE;
 }
 
-// Asks the worker to end; it keeps its queue.
-static void end_worker(NinoEngine *e)
+void nino_engine_attach_later(NinoEngine *e)
 {
-    g_autofree char *folder = queue_folder();
-    if (e->process)
-        nino_child_signal(e->process, SIGTERM);
-    else if (e->adopted && nino_worker_find(folder) == e->adopted) // the number is still its own
-        kill(e->adopted, SIGTERM);
-}
-
-// ---- the process --------------------------------------------------------------------------------
-
-// The worker beside this program when run from a build or an install, else the one in PATH.
-static char *ending(NinoEngine *e)
-{
-    const char *words = e->words->str;
-    if (g_subprocess_get_if_signaled(e->process)) {
-        const int sig = g_subprocess_get_term_sig(e->process);
-        g_autofree char *how =
-            g_strdup_printf(_("The worker was killed by signal %d (%s)"), sig, g_strsignal(sig));
-        return g_strconcat(how, *words ? ": " : "", words, NULL);
-    }
-    if (*words)
-        return g_strdup_printf(_("The worker ended: %s"), words);
-    return g_strdup_printf(_("The worker ended with status %d"),
-                           g_subprocess_get_exit_status(e->process));
-}
-
-// Its last words are read before it is said how it ended.
-static void process_ended(NinoEngine *e)
-{
-    if (!e->is_gone || !e->is_silent)
-        return;
-    if (!e->is_foreign) {
-        engine_drain(e);
-        close_attach(e);
-        drop_requests(e, TRUE);
-    }
-    g_autofree char *why = ending(e);
-    g_clear_object(&e->process);
-    if (e->is_foreign)
-        e->is_stopping = FALSE;
-    else
-        worker_ended(e, why);
-}
-
-static void on_process_exit(GObject *source, GAsyncResult *result, gpointer user)
-{
-    g_autoptr(GError) error = NULL;
-    g_subprocess_wait_finish(G_SUBPROCESS(source), result, &error);
-    if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
-        return; // the engine is gone or has another process
-    NinoEngine *e = user;
-    e->is_gone = TRUE;
-    process_ended(e);
-}
-
-// "ninodes: worker: ..." begins an error, the lines after it explain it.
-static void keep_words(NinoEngine *e, const char *line)
-{
-    enum { MOST = 4096 };
-    const char *text = g_str_has_prefix(line, "ninodes: ") ? line + strlen("ninodes: ") : line;
-    if (g_str_has_prefix(text, "worker: ")) {
-        g_string_assign(e->words, text + strlen("worker: "));
-    } else if (e->words->len < MOST) {
-        g_string_append_printf(e->words, "%s%s", e->words->len ? "\n" : "", text);
-    }
-}
-
-static void read_next(NinoEngine *e, GDataInputStream *stream);
-
-static void on_line(GObject *source, GAsyncResult *result, gpointer user)
-{
-    g_autoptr(GError) error = NULL;
-    g_autofree char *line = g_data_input_stream_read_line_finish_utf8(G_DATA_INPUT_STREAM(source),
-                                                                      result, NULL, &error);
-    if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
-        return;
-    NinoEngine *e = user;
-    if (!line && !error) {
-        e->is_silent = TRUE;
-        process_ended(e);
-        return;
-    }
-    if (line && *line) {
-        keep_words(e, line);
-        g_signal_emit(e, signals[LOG], 0, line);
-    }
-    read_next(e, G_DATA_INPUT_STREAM(source));
-}
-
-static void read_next(NinoEngine *e, GDataInputStream *stream)
-{
-    g_data_input_stream_read_line_async(stream, G_PRIORITY_DEFAULT, e->cancellable, on_line, e);
-}
-
-static void add_option(GPtrArray *argv, const char *name, const char *value)
-{
-    if (!value || !*value)
-        return;
-    g_ptr_array_add(argv, g_strdup(name));
-    g_ptr_array_add(argv, g_strdup(value));
-}
-
-static GPtrArray *arguments(NinoEngine *e, const char *worker)
-{
-    GPtrArray *argv = g_ptr_array_new_with_free_func(g_free);
-    g_autofree char *state = queue_folder();
-    g_ptr_array_add(argv, g_strdup(worker));
-    g_ptr_array_add(argv, g_strdup("worker"));
-    for (int i = 0; e->models && e->models[i]; i++)
-        add_option(argv, "--models", e->models[i]);
-    add_option(argv, "--input", e->input);
-    add_option(argv, "--output", e->output);
-    add_option(argv, "--device", e->device_option);
-    add_option(argv, "--object-info", e->object_info);
-    add_option(argv, "--state", state);
-    add_option(argv, "--idle-end", IDLE_END_S);
-    g_ptr_array_add(argv, NULL);
-    return argv;
-}
-
-// Of the queue that the last worker kept. A name that has these words has its quotes escaped.
-static gboolean has_work_left(void)
-{
-    g_autofree char *folder = queue_folder();
-    g_autofree char *path = g_build_filename(folder, "queue.json", NULL);
-    g_autofree char *text = NULL;
-    return g_file_get_contents(path, &text, NULL, NULL) &&
-           (strstr(text, "\"state\":\"waiting\"") || strstr(text, "\"state\":\"running\""));
-}
-
-static void take_survivor(NinoEngine *e)
-{
-    g_autofree char *folder = queue_folder();
-    if (e->process || e->adopted || !(e->adopted = nino_worker_find(folder)))
-        return;
-    e->is_foreign = FALSE;
-    e->was_started = TRUE;
     e->attach_timer = g_timeout_add(ATTACH_RETRY_MS, try_attach, e);
-    set_state(e, NINO_ENGINE_STARTING, "");
-}
-
-void nino_engine_start(NinoEngine *e)
-{
-    take_survivor(e);
-    if (e->process || e->adopted)
-        return;
-    e->is_foreign = FALSE;
-    e->was_started = TRUE;
-    g_autofree char *worker = nino_place_of_command();
-    if (!worker) {
-        set_state(e, NINO_ENGINE_DEAD,
-                  _("The program “ninodes” is neither beside this one nor in PATH"));
-        return;
-    }
-    g_autoptr(GPtrArray) argv = arguments(e, worker);
-    g_autoptr(GError) error = NULL;
-    e->process = g_subprocess_newv(
-        (const char *const *) argv->pdata,
-        G_SUBPROCESS_FLAGS_STDOUT_SILENCE | G_SUBPROCESS_FLAGS_STDERR_PIPE, &error);
-    if (!e->process) {
-        set_state(e, NINO_ENGINE_DEAD, error->message);
-        return;
-    }
-    g_string_truncate(e->words, 0);
-    e->is_gone = e->is_silent = FALSE;
-    g_clear_object(&e->cancellable);
-    e->cancellable = g_cancellable_new();
-    g_autoptr(GDataInputStream) err =
-        g_data_input_stream_new(g_subprocess_get_stderr_pipe(e->process));
-    read_next(e, err);
-    g_subprocess_wait_async(e->process, e->cancellable, on_process_exit, e);
-    e->attach_timer = g_timeout_add(ATTACH_RETRY_MS, try_attach, e);
-    set_state(e, NINO_ENGINE_STARTING, "");
-}
-
-void nino_engine_resume(NinoEngine *e)
-{
-    take_survivor(e);
-    if (!e->adopted && has_work_left())
-        nino_engine_start(e);
-}
-
-void nino_engine_restart(NinoEngine *e)
-{
-    if (!e->process && !e->adopted) {
-        nino_engine_start(e);
-        return;
-    }
-    e->is_stopping = e->starts_again = TRUE;
-    end_worker(e);
 }
 
 // ---- somebody else's run ------------------------------------------------------------------------
@@ -539,9 +301,8 @@ gboolean nino_engine_attach(NinoEngine *e, const char *target, GError **error)
                     *err.where ? ": " : "", err.msg);
         return FALSE;
     }
-    close_attach(e);
-    drop_requests(e, TRUE);
-    e->is_foreign = worker_pid(e) != nino_attach_pid(a);
+    nino_engine_hang_up(e);
+    e->is_foreign = nino_engine_worker_pid(e) != nino_attach_pid(a);
     g_ptr_array_set_size(e->jobs, 0);
     connected(e, a);
     return TRUE;
@@ -551,14 +312,13 @@ void nino_engine_detach(NinoEngine *e)
 {
     if (!e->is_foreign)
         return;
-    close_attach(e);
-    drop_requests(e, TRUE);
+    nino_engine_hang_up(e);
     e->is_foreign = FALSE;
     g_ptr_array_set_size(e->jobs, 0);
     g_signal_emit(e, signals[QUEUE], 0);
-    set_state(e, NINO_ENGINE_OFF, "");
+    nino_engine_set_state(e, NINO_ENGINE_OFF, "");
     if (e->process || e->adopted) // back to our own worker
-        e->attach_timer = g_timeout_add(ATTACH_RETRY_MS, try_attach, e);
+        nino_engine_attach_later(e);
     else if (e->was_started) // it had nothing to do, and ended
         nino_engine_start(e);
 }
@@ -577,7 +337,7 @@ int nino_engine_pid(NinoEngine *e)
 {
     if (e->attach)
         return nino_attach_pid(e->attach);
-    return worker_pid(e);
+    return nino_engine_worker_pid(e);
 }
 
 const NinoJob *nino_engine_running(NinoEngine *e)
@@ -621,7 +381,7 @@ static void engine_finalize(GObject *o)
     Request *r;
     while ((r = g_queue_pop_head(&e->requests)))
         request_free(r);
-    end_worker(e);
+    nino_engine_end_worker(e);
     g_clear_object(&e->process);
     g_clear_object(&e->cancellable);
     nino_engine_set_options(e, NULL, NULL, NULL, NULL, NULL);
