@@ -27,3 +27,8 @@ void nino_area_get_box(NinoArea *a, NinoPlotBox *box);
 // The shared time axis: wheel, drag and motion of the pointer; keys (TRUE: used).
 void nino_area_add_time_controllers(NinoArea *a);
 gboolean nino_area_time_key(NinoArea *a, guint key, GdkModifierType mods);
+// ---- area_read.c
+void nino_area_add_reading(NinoArea *a);
+void nino_area_draw_item(NinoArea *a,
+                         NinoPlot *p); // a crosshair at it and the text about it beside
+gboolean nino_area_item_key(NinoArea *a, guint key); // steps from one to the next; TRUE: used
