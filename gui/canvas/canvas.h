@@ -44,7 +44,7 @@ void nino_canvas_show_marks(NinoCanvas *c); // now, with all other marks
 
 // A picture in the node, below its values: what it made. NULL: none. By execution id; kept until it
 // is taken away or the document is another one; an instance of a subgraph shows the newest one of
-// what is inside. Nodes that load a picture show it by themselves (nino_editors_set_folders()).
+// what is inside. Nodes that load a picture show it by themselves (nino_folders_set()).
 void nino_canvas_set_picture(NinoCanvas *c, const char *node_id, GdkTexture *picture);
 
 // What can be added: a class of nodes, or "CLASS\nINPUT\nFILE", its loader with a model. Values of this

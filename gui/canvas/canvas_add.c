@@ -3,6 +3,7 @@
 #include "canvas/canvas_priv.h"
 #include "canvas/search.h"
 #include "base/i18n.h"
+#include "node/folders.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -122,7 +123,7 @@ static nino_status take_first_files(NinoCanvas *c, const char *id, const char *g
         const nino_doc_widget *w = n ? nino_doc_widget_find(n, p->key) : NULL;
         if (p->type != NINO_FILE || !w || *w->text || !g_strcmp0(p->key, given))
             continue;
-        g_auto(GStrv) files = nino_editors_files(p->folder);
+        g_auto(GStrv) files = nino_folders_files(p->folder, NULL);
         if (files && files[0])
             st = nino_document_set_text(c->doc, id, p->key, files[0], err);
     }
@@ -261,7 +262,7 @@ static void offer_models(GPtrArray *items, const char *folder)
 {
     const nino_param *p = NULL;
     const nino_node_def *def = loader_of(folder, &p);
-    g_auto(GStrv) files = nino_editors_files(folder);
+    g_auto(GStrv) files = nino_folders_files(folder, NULL);
     for (char **f = files; def && f && *f; f++) {
         NinoSearchItem *item = g_new0(NinoSearchItem, 1);
         *item = (NinoSearchItem){ .title = g_strdup(*f),

@@ -3,13 +3,13 @@
 #include "node/editors.h"
 
 #include "node/choice.h"
+#include "node/folders.h"
 #include "node/input_file.h"
 #include "node/note.h"
 #include "base/i18n.h"
 #include "base/tokens.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct Editor {
@@ -22,45 +22,6 @@ typedef struct Editor {
     GtkWidget *input; // spin, entry, text view, check or choice
     GtkWidget *scale; // forms only
 } Editor;
-
-static struct {
-    char **models, *input, *output;
-} folders;
-
-void nino_editors_set_folders(const char *const *models, const char *input, const char *output)
-{
-    g_strfreev(folders.models);
-    g_free(folders.input);
-    g_free(folders.output);
-    folders.models = g_strdupv((char **) models);
-    folders.input = g_strdup(input);
-    folders.output = g_strdup(output);
-}
-
-const char *nino_editors_folder(gboolean is_output)
-{
-    const char *chosen = is_output ? folders.output : folders.input;
-    return chosen ? chosen : is_output ? "output" : "input";
-}
-
-// The name may say which folder it is in, whatever the node's own is.
-char *nino_editors_input_path(const nino_doc_widget *w)
-{
-    static const char *const marks[] = { " [input]", " [output]" };
-    const char *folder = w->param && w->param->type == NINO_FILE ? w->param->folder : "";
-    gboolean is_output = !strcmp(folder, "output");
-    if ((!is_output && strcmp(folder, "input") != 0) || !*w->text || g_path_is_absolute(w->text) ||
-        strstr(w->text, ".."))
-        return NULL;
-    g_autofree char *name = g_strdup(w->text);
-    for (gboolean i = 0; i < 2; i++)
-        if (g_str_has_suffix(name, marks[i])) {
-            name[strlen(name) - strlen(marks[i])] = 0;
-            is_output = i;
-            break;
-        }
-    return g_build_filename(nino_editors_folder(is_output), name, NULL);
-}
 
 static Editor *editor_of(GtkWidget *w) { return g_object_get_data(G_OBJECT(w), "nino-editor"); }
 
@@ -102,11 +63,8 @@ static void print_number(const Editor *e, double v, char text[G_ASCII_DTOSTR_BUF
         g_snprintf(text, G_ASCII_DTOSTR_BUF_SIZE, "%.0f", v);
         return;
     }
-    char format[16];
-    const double scale = pow(10, 9); // what a person can have typed
-    v = rint(v * scale) / scale;
-    g_snprintf(format, sizeof(format), "%%.%dg", 12);
-    g_ascii_formatd(text, G_ASCII_DTOSTR_BUF_SIZE, format, v);
+    v = rint(v * 1e9) / 1e9; // what a person can have typed
+    g_ascii_formatd(text, G_ASCII_DTOSTR_BUF_SIZE, "%.12g", v);
 }
 
 static void on_spin(GtkSpinButton *spin, gpointer user)
@@ -258,34 +216,6 @@ gboolean nino_editor_is_multiline(const nino_doc_widget *w)
 
 // ---- choices ---------------------------------------------------------------------------------
 
-static char **list_files(const char *folder, const char *const *extra)
-{
-    GStrvBuilder *b = g_strv_builder_new();
-    const gboolean is_output = !strcmp(folder, "output"); // a folder of pictures like the other
-    char **found =
-        nino_list_files((const char *const *) folders.models, nino_editors_folder(is_output),
-                        is_output ? "input" : folder, NULL);
-    for (char **f = found; f && *f; f++)
-        g_strv_builder_add(b, *f);
-    for (; extra && *extra; extra++)
-        g_strv_builder_add(b, *extra);
-    free(found);
-    char **out = g_strv_builder_end(b);
-    g_strv_builder_unref(b);
-    return out;
-}
-
-char *nino_editors_model_path(const char *folder, const char *name)
-{
-    nino_error err = { 0 };
-    char *found = nino_find_model((const char *const *) folders.models, folder, name, &err);
-    char *own = g_strdup(found);
-    free(found);
-    return own;
-}
-
-char **nino_editors_files(const char *folder) { return list_files(folder, NULL); }
-
 static char **editors_choices_of(gpointer user)
 {
     static const char *const controls[] = { "fixed", "increment", "decrement", "randomize", NULL };
@@ -293,7 +223,7 @@ static char **editors_choices_of(gpointer user)
     if (e->is_control)
         return g_strdupv((char **) controls);
     if (e->param && e->param->type == NINO_FILE)
-        return list_files(e->param->folder, e->param->extra);
+        return nino_folders_files(e->param->folder, e->param->extra);
     return e->param && e->param->names ? g_strdupv((char **) e->param->names) : NULL;
 }
 

@@ -24,13 +24,3 @@ GtkWidget *nino_editor_as_note(GtkWidget *editor);
 void nino_editor_update(GtkWidget *editor, const nino_doc_widget *w);
 void nino_editor_stop(GtkWidget *editor);
 gboolean nino_editor_is_multiline(const nino_doc_widget *w);
-
-// Where lists of files come from; copied. NULL: as the library finds them.
-void nino_editors_set_folders(const char *const *models, const char *input, const char *output);
-const char *nino_editors_folder(gboolean is_output); // of inputs, or of outputs
-// Files that a parameter of this folder can take; g_strfreev().
-char **nino_editors_files(const char *folder);
-// Where a model of one of these folders is; NULL: nowhere. g_free().
-char *nino_editors_model_path(const char *folder, const char *name);
-// The file that the value names in the folder of inputs or outputs, or NULL: it names none.
-char *nino_editors_input_path(const nino_doc_widget *w);

@@ -1,9 +1,10 @@
 // A file is copied as it is, not decoded: what it tells of its making stays in it.
 #include "node/input_file.h"
 
+#include "base/chosen.h"
 #include "base/i18n.h"
 #include "mask/mask_window.h"
-#include "node/editors.h"
+#include "node/folders.h"
 
 #include <ninodes/base.h>
 #include <string.h>
@@ -48,7 +49,7 @@ char *nino_input_take_bytes(const char *name, GBytes *content, GError **error)
     const void *data = g_bytes_get_data(content, &n);
     for (int i = 0; i < MAX_TRIES; i++) {
         g_autofree char *own = numbered(name, i);
-        g_autofree char *path = g_build_filename(nino_editors_folder(FALSE), own, NULL);
+        g_autofree char *path = g_build_filename(nino_folders_get(FALSE), own, NULL);
         nino_error err = { 0 };
         if (g_file_test(path, G_FILE_TEST_EXISTS)) {
             if (holds(path, content))
@@ -68,7 +69,7 @@ char *nino_input_take_bytes(const char *name, GBytes *content, GError **error)
 char *nino_input_take(const char *path, GError **error)
 {
     g_autoptr(GFile) file = g_file_new_for_path(path),
-                     folder = g_file_new_for_path(nino_editors_folder(FALSE));
+                     folder = g_file_new_for_path(nino_folders_get(FALSE));
     char *own = g_file_get_relative_path(folder, file);
     if (own)
         return own;
@@ -136,7 +137,7 @@ gboolean nino_input_has_mask(const nino_param *p)
 void nino_input_edit_mask(GtkWidget *parent, const nino_doc_widget *w, NinoInputFn fn,
                           gpointer user)
 {
-    g_autofree char *path = nino_editors_input_path(w);
+    g_autofree char *path = nino_folders_input_path(w);
     g_autoptr(GError) error = NULL;
     Masked *m = g_new0(Masked, 1);
     *m = (Masked){ w->param, masked_name(path ? path : w->text), fn, user };
@@ -164,10 +165,7 @@ static void asked_free(gpointer p)
 
 static void on_response(GtkNativeDialog *dialog, int response, gpointer parent)
 {
-    g_autoptr(GFile) file = response == GTK_RESPONSE_ACCEPT
-                                ? gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog))
-                                : NULL;
-    g_autofree char *path = file ? g_file_get_path(file) : NULL;
+    g_autofree char *path = nino_chosen_path(dialog, response);
     const Asked asked = *(Asked *) g_object_get_data(parent, "nino-input-asked");
     g_object_set_data(parent, "nino-input-asked", NULL); // the dialog goes
     if (!path)
@@ -185,7 +183,7 @@ void nino_input_browse(GtkWidget *parent, const nino_param *p, NinoInputFn fn, g
     *a = (Asked){ .param = p, .fn = fn, .user = user };
     a->dialog = gtk_file_chooser_native_new(_("Choose a file"), GTK_WINDOW(root),
                                             GTK_FILE_CHOOSER_ACTION_OPEN, _("_Open"), _("_Cancel"));
-    g_autoptr(GFile) folder = g_file_new_for_path(nino_editors_folder(FALSE));
+    g_autoptr(GFile) folder = g_file_new_for_path(nino_folders_get(FALSE));
     if (g_file_query_exists(folder, NULL))
         gtk_file_chooser_set_current_folder(GTK_FILE_CHOOSER(a->dialog), folder, NULL);
     g_signal_connect(a->dialog, "response", G_CALLBACK(on_response), parent);

@@ -1,5 +1,6 @@
 // What a node shows is copied out of the document, which changes under it. A text of all that
 // matters tells whether anything has to be drawn again.
+#include "node/folders.h"
 #include "node/node_state.h"
 #include "node/node_view_priv.h"
 #include "node/small_picture.h"
@@ -253,7 +254,7 @@ static void node_view_load_picture(NinoNodeView *v, const nino_doc_node *n)
 {
     g_autofree char *path = NULL;
     for (int i = 0; i < n->n_widgets && !path; i++)
-        path = nino_editors_input_path(&n->widgets[i]);
+        path = nino_folders_input_path(&n->widgets[i]);
     if (!g_strcmp0(path, v->loaded_path))
         return;
     g_free(v->loaded_path);

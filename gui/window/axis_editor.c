@@ -2,7 +2,7 @@
 // nino_axis_parse() reads.
 #include "window/axis_editor.h"
 
-#include "node/editors.h"
+#include "node/folders.h"
 #include "base/i18n.h"
 #include "base/tokens.h"
 
@@ -148,7 +148,7 @@ static char **axis_editor_choices_of(const nino_param *p)
         return g_strdupv((char **) both);
     if (p->type == NINO_ENUM)
         return g_strdupv((char **) p->names);
-    g_auto(GStrv) files = nino_editors_files(p->folder);
+    g_auto(GStrv) files = nino_folders_files(p->folder, NULL);
     g_autoptr(GStrvBuilder) b = g_strv_builder_new();
     for (char **f = files; f && *f; f++)
         g_strv_builder_add(b, *f);

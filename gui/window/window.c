@@ -11,7 +11,7 @@
 #include "viewer/gallery.h"
 #include "settings/keys.h"
 #include "settings/prefs.h"
-#include "node/editors.h"
+#include "node/folders.h"
 #include "base/i18n.h"
 
 G_DEFINE_TYPE(NinoWindow, nino_window, GTK_TYPE_APPLICATION_WINDOW)
@@ -173,7 +173,7 @@ void nino_window_use_folders(NinoWindow *w)
     const char *const *models = (const char *const *) w->options.models;
     nino_engine_set_options(w->engine, models, w->options.input, w->options.output,
                             w->options.device, read_object_info(w));
-    nino_editors_set_folders(models, w->options.input, w->options.output);
+    nino_folders_set(models, w->options.input, w->options.output);
     nino_problems_set_folders(w->problems, models, w->options.input);
 }
 

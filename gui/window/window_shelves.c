@@ -6,7 +6,7 @@
 
 #include "base/i18n.h"
 #include "canvas/search.h"
-#include "node/editors.h"
+#include "node/folders.h"
 #include "window/recent.h"
 #include "workflow/shelf.h"
 
@@ -55,7 +55,7 @@ static char *about_model(gpointer window, const NinoSearchItem *item)
     nino_inspect i = { 0 };
     nino_error err = { 0 };
     const char *folder = item->terms, *file = item->title;
-    g_autofree char *path = nino_editors_model_path(folder, file);
+    g_autofree char *path = nino_folders_model_path(folder, file);
     if (!path)
         return g_strdup_printf(_("%s is gone"), file);
     if (nino_inspect_file(path, &i, &err))

@@ -7,7 +7,7 @@
 #include "base/i18n.h"
 #include "base/tokens.h"
 #include "canvas/search.h"
-#include "node/editors.h"
+#include "node/folders.h"
 
 static const nino_doc_node *node_of(NinoTab *tab, const char *id)
 {
@@ -89,7 +89,7 @@ static void on_choose_file(GtkWidget *b, gpointer user)
     (void) user;
     const char *folder = g_object_get_data(G_OBJECT(b), "folder");
     GPtrArray *items = g_ptr_array_new_with_free_func(nino_search_item_free);
-    g_auto(GStrv) files = nino_editors_files(folder);
+    g_auto(GStrv) files = nino_folders_files(folder, NULL);
     for (char **f = files; f && *f; f++) {
         NinoSearchItem *item = g_new0(NinoSearchItem, 1);
         *item = (NinoSearchItem){ .title = g_strdup(*f),

@@ -2,6 +2,7 @@
 // tests/gui/test_canvas.sh starts it.
 #include "tests/gui/program/canvas.h"
 #include "node/editors.h"
+#include "node/folders.h"
 #include <glib/gstdio.h>
 
 #include "node/choice.h"
@@ -73,17 +74,17 @@ static void test_pictures(void)
     const nino_doc_widget w = { .param = &image, .text = "made.png" },
                           marked = { .param = &image, .text = "in.png [input]" };
     CHECK(g_file_set_contents(made, "x", 1, NULL));
-    nino_editors_set_folders(NULL, "/nowhere", dir);
-    g_auto(GStrv) list = nino_editors_files("output");
+    nino_folders_set(NULL, "/nowhere", dir);
+    g_auto(GStrv) list = nino_folders_files("output", NULL);
     CHECK(list[0] && !list[1]);
     CHECK_STR(list[0], "made.png");
-    g_autofree char *path = nino_editors_input_path(&w), *other = nino_editors_input_path(&marked);
+    g_autofree char *path = nino_folders_input_path(&w), *other = nino_folders_input_path(&marked);
     CHECK_STR(path, made);
     CHECK_STR(other, "/nowhere/in.png");
-    nino_editors_set_folders(NULL, dir, NULL);
-    g_autofree char *again = nino_editors_input_path(&marked);
+    nino_folders_set(NULL, dir, NULL);
+    g_autofree char *again = nino_folders_input_path(&marked);
     CHECK_STR(again, in);
-    nino_editors_set_folders(NULL, NULL, NULL);
+    nino_folders_set(NULL, NULL, NULL);
     CHECK(!g_unlink(made) && !g_rmdir(dir));
 }
 

@@ -5,7 +5,7 @@
 #include <glib/gstdio.h>
 
 #include "canvas/search.h"
-#include "node/editors.h"
+#include "node/folders.h"
 #include "tests/gui/program/canvas_input.h"
 
 static GtkWidget *below_of(GtkWidget *w, GType type)
@@ -116,7 +116,7 @@ static void test_a_model(void)
     g_autofree char *file = g_build_filename(vae, "mine.safetensors", NULL);
     const char *const models[] = { dir, NULL };
     CHECK(!g_mkdir(vae, 0700) && g_file_set_contents(file, "x", 1, NULL));
-    nino_editors_set_folders(models, NULL, NULL);
+    nino_folders_set(models, NULL, NULL);
     g_autoptr(GPtrArray) items = nino_canvas_models();
     const NinoSearchItem *found = NULL;
     for (guint i = 0; i < items->len; i++) {
@@ -135,11 +135,11 @@ static void test_a_model(void)
     nino_canvas_add_item(canvas, "NoSuchClass");
     nino_canvas_add_item(canvas, "");
     CHECK(count_views() == before + 2);
-    g_autofree char *path = nino_editors_model_path("vae", "mine.safetensors");
+    g_autofree char *path = nino_folders_model_path("vae", "mine.safetensors");
     CHECK_STR(path, file);
-    CHECK(!nino_editors_model_path("vae", "other.safetensors"));
-    CHECK(!nino_editors_model_path("vae", "../vae/mine.safetensors"));
-    nino_editors_set_folders(NULL, NULL, NULL);
+    CHECK(!nino_folders_model_path("vae", "other.safetensors"));
+    CHECK(!nino_folders_model_path("vae", "../vae/mine.safetensors"));
+    nino_folders_set(NULL, NULL, NULL);
     CHECK(!g_unlink(file) && !g_rmdir(vae) && !g_rmdir(dir));
 }
 
