@@ -3,16 +3,13 @@
 
 #include <math.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "viewer/gallery.h"
 #include "workflow/node_pictures.h"
 #include "settings/prefs.h"
 #include "base/i18n.h"
 #include "base/tick.h"
-#include "plot/plot.h"
 
-#define COST_PERIOD_S 2
 #define READ_HZ 5 // text that changes faster cannot be read; plots do
 
 // A node, stage or tile that is open.
@@ -177,32 +174,6 @@ static void refresh_later(NinoWindow *w)
         return;
     w->refresh_timer =
         nino_tick_add((guint) (1000 / fmin(wanted_hz(), READ_HZ)), window_events_refresh, w);
-}
-
-// Said from the first moment on: what is not known then is left out.
-static gboolean show_cost(gpointer user)
-{
-    NinoWindow *w = user;
-    struct rusage u;
-    char text[64], share[24], rate[24];
-    NinoRunCost cost;
-    getrusage(RUSAGE_SELF, &u);
-    const guint64 cpu = (guint64) (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000 +
-                        (guint64) (u.ru_utime.tv_usec + u.ru_stime.tv_usec);
-    const guint64 wall = (guint64) g_get_monotonic_time();
-    nino_run_cost(w->records, &cost);
-    nino_format_hz(rate, sizeof(rate), 1000.0 / cost.interval_ms);
-    if (w->cost_wall_us) {
-        nino_format_share(share, sizeof(share),
-                          (double) (cpu - w->cost_cpu_us) / (double) (wall - w->cost_wall_us));
-        g_snprintf(text, sizeof(text), _("app %s of a core at %s"), share, rate);
-    } else {
-        g_snprintf(text, sizeof(text), _("app at %s"), rate);
-    }
-    gtk_label_set_text(w->cost, text);
-    w->cost_cpu_us = cpu;
-    w->cost_wall_us = wall;
-    return G_SOURCE_CONTINUE;
 }
 
 // ---- events of a run ----------------------------------------------------------------------------
@@ -497,15 +468,11 @@ void nino_window_events_init(NinoWindow *w)
     w->run->scopes = g_hash_table_new_full(NULL, NULL, NULL, scope_free);
     w->run->cached = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     g_signal_connect(w->engine, "events", G_CALLBACK(on_events), w);
-    w->cost_timer = g_timeout_add_seconds(COST_PERIOD_S, show_cost, w);
-    show_cost(w);
 }
 
 void nino_window_events_dispose(NinoWindow *w)
 {
     g_clear_handle_id(&w->refresh_timer, g_source_remove);
-    g_clear_handle_id(&w->cost_timer, g_source_remove);
-    nino_window_keep_run(w); // one that has just ended
     if (w->run) {
         forget_run(w->run);
         g_hash_table_unref(w->run->scopes);

@@ -1,13 +1,16 @@
-// What the live views ask the window for: files of what they show, and the workflow that ran.
+// What the live views ask the window for: files of what they show, the workflow that ran, runs that are
+// kept; and what they cost.
 #include "window/window_priv.h"
 
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/i18n.h"
 #include "live/advice_view.h"
 #include "live/compare_view.h"
 #include "plot/kept_runs.h"
 #include "plot/export.h"
+#include "plot/plot.h"
 
 static void action_export_view(GSimpleAction *a, GVariant *parameter, gpointer user)
 {
@@ -116,6 +119,38 @@ static void action_baseline(GSimpleAction *a, GVariant *parameter, gpointer user
         gtk_widget_activate_action(GTK_WIDGET(w), "win.view", "s", "compare");
 }
 
+// ---- what it costs to watch ---------------------------------------------------------------------
+
+enum { COST_PERIOD_S = 2 };
+
+// Said from the first moment on: what is not known then is left out.
+static gboolean show_cost(gpointer user)
+{
+    NinoWindow *w = user;
+    struct rusage u;
+    char text[64], share[24], rate[24];
+    NinoRunCost cost;
+    getrusage(RUSAGE_SELF, &u);
+    const guint64 cpu = (guint64) (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000 +
+                        (guint64) (u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+    const guint64 wall = (guint64) g_get_monotonic_time();
+    nino_run_cost(w->records, &cost);
+    nino_format_hz(rate, sizeof(rate), 1000.0 / cost.interval_ms);
+    if (w->cost_wall_us) {
+        nino_format_share(share, sizeof(share),
+                          (double) (cpu - w->cost_cpu_us) / (double) (wall - w->cost_wall_us));
+        g_snprintf(text, sizeof(text), _("app %s of a core at %s"), share, rate);
+    } else {
+        g_snprintf(text, sizeof(text), _("app at %s"), rate);
+    }
+    gtk_label_set_text(w->cost, text);
+    w->cost_cpu_us = cpu;
+    w->cost_wall_us = wall;
+    return G_SOURCE_CONTINUE;
+}
+
+// ---- start and end ------------------------------------------------------------------------------
+
 void nino_window_live_init(NinoWindow *w)
 {
     static const GActionEntry actions[] = {
@@ -127,4 +162,12 @@ void nino_window_live_init(NinoWindow *w)
         { .name = "export-trace-to", .activate = action_export_view, .parameter_type = "s" },
     };
     g_action_map_add_action_entries(G_ACTION_MAP(w), actions, G_N_ELEMENTS(actions), w);
+    w->cost_timer = g_timeout_add_seconds(COST_PERIOD_S, show_cost, w);
+    show_cost(w);
+}
+
+void nino_window_live_dispose(NinoWindow *w)
+{
+    g_clear_handle_id(&w->cost_timer, g_source_remove);
+    nino_window_keep_run(w); // one that has just ended
 }

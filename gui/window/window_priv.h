@@ -166,6 +166,7 @@ void nino_window_run_is_of(NinoWindow *w, NinoTab *tab, guint64 job);
 
 // ---- window_live.c ------------------------------------------------------------------------------
 void nino_window_live_init(NinoWindow *w);
+void nino_window_live_dispose(NinoWindow *w);
 void nino_window_keep_run(NinoWindow *w);       // now, if one waits for it
 void nino_window_keep_run_later(NinoWindow *w); // when the last records of its kernels have come
 void nino_window_tell_advice(NinoWindow *w, NinoTab *tab); // the workflow that runs now

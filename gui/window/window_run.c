@@ -364,6 +364,7 @@ void nino_window_run_init(NinoWindow *w)
 
 void nino_window_run_dispose(NinoWindow *w)
 {
+    nino_window_live_dispose(w);
     nino_window_events_dispose(w);
     g_clear_handle_id(&w->ahead_timer, g_source_remove);
     g_cancellable_cancel(w->planning);
