@@ -378,11 +378,7 @@ static gboolean compare_view_menu(GtkWidget *table, double *x, double *y, GMenu 
         nino_pick_row_at(table, x, y, gtk_single_selection_get_selected_item(v->selection));
     if (!row || row->r.kind == NINO_COMPARE_RUN)
         return FALSE;
-    for (guint i = 0; i < g_list_model_get_n_items(G_LIST_MODEL(v->selection)); i++) {
-        g_autoptr(CompareRow) r = g_list_model_get_item(G_LIST_MODEL(v->selection), i);
-        if (r == row)
-            gtk_single_selection_set_selected(v->selection, i);
-    }
+    nino_pick_select(v->selection, row);
     on_compare_view_row(v); // also where it was the selected one before
     g_autoptr(GMenu) own = g_menu_new();
     g_menu_append(own, _("Its node fills the overlay"), "compare.near");

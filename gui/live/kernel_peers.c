@@ -284,14 +284,9 @@ static gboolean peers_menu(GtkWidget *view, double *x, double *y, GMenu *more, g
     (void) more;
     const NinoPeer *row =
         nino_pick_row_at(view, x, y, gtk_single_selection_get_selected_item(p->selection));
-    const guint n = row ? g_list_model_get_n_items(G_LIST_MODEL(p->selection)) : 0;
     if (!row)
         return FALSE;
-    for (guint i = 0; i < n; i++) {
-        g_autoptr(NinoPeer) r = g_list_model_get_item(G_LIST_MODEL(p->selection), i);
-        if (r == row)
-            gtk_single_selection_set_selected(p->selection, i);
-    }
+    nino_pick_select(p->selection, row);
     nino_run_pick_kernel(p->run, row->stat.kernel);
     return TRUE;
 }

@@ -1,4 +1,4 @@
-// Rows and columns of the kernel table: what a row holds, how its cells look, sort and match. Cells
+// Rows and columns of the kernel table: what a row holds and stands for, how its cells look, sort and match. Cells
 // change only when their text does.
 #include "live/kernel_row.h"
 
@@ -153,6 +153,50 @@ gboolean nino_kernel_row_matches(const NinoKernelRow *r, const char *text)
             return TRUE;
     }
     return !*text;
+}
+
+// ---- what it stands for in a run ----------------------------------------------------------------
+
+uint32_t nino_kernel_row_kernel(const NinoKernelRow *r, NinoRun *run)
+{
+    const nino_history *h = nino_run_history(run);
+    const char *end = strrchr(r->text[NINO_KERNEL_NAME], ' ');
+    const uint32_t id = nino_history_find(h, r->text[NINO_KERNEL_NAME]);
+    if (id || !end)
+        return id;
+    g_autofree char *name =
+        g_strndup(r->text[NINO_KERNEL_NAME], (gsize) (end - r->text[NINO_KERNEL_NAME]));
+    return nino_history_find(h, name);
+}
+
+// Whether the call is one of the row's, if those of its kernel are told apart.
+static gboolean has_call(const NinoKernelRow *r, NinoRun *run, uint32_t kernel,
+                         const nino_event *call)
+{
+    const char *part = r->op + strlen(nino_run_name(run, kernel));
+    if (!*part)
+        return TRUE;
+    const char *launch = nino_run_name(run, nino_kernel_launch(call));
+    if (*r->text[NINO_KERNEL_GLOBAL])
+        return g_str_has_prefix(launch, part + 1) && launch[strlen(part + 1)] == '/';
+    return !strcmp(nino_run_name(run, call->u.kernel.shape), part + 1);
+}
+
+gboolean nino_kernel_row_longest(const NinoKernelRow *r, NinoRun *run, nino_event *out)
+{
+    nino_event call[64];
+    guint64 t0, t1;
+    const uint32_t kernel = nino_kernel_row_kernel(r, run);
+    nino_run_range(run, &t0, &t1);
+    const size_t n =
+        MIN(nino_history_calls(nino_run_history(run), kernel, t0, t1, call, G_N_ELEMENTS(call)),
+            G_N_ELEMENTS(call));
+    size_t i = 0;
+    while (i < n && !has_call(r, run, kernel, &call[i]))
+        i++;
+    if (n)
+        *out = call[i < n ? i : 0];
+    return n > 0;
 }
 
 // ---- cells -------------------------------------------------------------------------------------

@@ -39,6 +39,10 @@ struct _NinoKernelRow {
 NinoKernelRow *nino_kernel_row_new(const nino_op_stat *o, gboolean has_work);
 // The figures; those of texts are not looked at.
 void nino_kernel_row_set(NinoKernelRow *r, const double value[NINO_KERNEL_COLUMNS]);
+// The kernel, which is the row's name or what is before the shape in it; 0: it does not occur in the run.
+uint32_t nino_kernel_row_kernel(const NinoKernelRow *r, NinoRun *run);
+// The longest call of the row in the selected range, among the longest ones of its kernel; FALSE: none.
+gboolean nino_kernel_row_longest(const NinoKernelRow *r, NinoRun *run, nino_event *call);
 NinoCell nino_kernel_row_cell(const NinoKernelRow *r, int column);          // for export
 gboolean nino_kernel_row_matches(const NinoKernelRow *r, const char *text); // "": always
 GtkColumnViewColumn *nino_kernel_row_add_column(GtkColumnView *view, int column);

@@ -51,23 +51,10 @@ static NinoKernelRow *kernel_table_row_of(Table *t, const nino_op_stat *o)
     return r;
 }
 
-// The kernel of a row: its name, or what is before the shape.
-static uint32_t kernel_of(Table *t, const NinoKernelRow *r)
-{
-    const nino_history *h = nino_run_history(t->run);
-    const char *end = strrchr(r->text[NINO_KERNEL_NAME], ' ');
-    const uint32_t id = nino_history_find(h, r->text[NINO_KERNEL_NAME]);
-    if (id || !end)
-        return id;
-    g_autofree char *name =
-        g_strndup(r->text[NINO_KERNEL_NAME], (gsize) (end - r->text[NINO_KERNEL_NAME]));
-    return nino_history_find(h, name);
-}
-
 static void set_values(Table *t, NinoKernelRow *r, const nino_op_stat *o, double all_ns)
 {
     nino_history *h = nino_run_history(t->run);
-    const unsigned bits = nino_history_bits(h, kernel_of(t, r));
+    const unsigned bits = nino_history_bits(h, nino_kernel_row_kernel(r, t->run));
     const double v[NINO_KERNEL_COLUMNS] = {
         [NINO_KERNEL_CALLS] = (double) o->calls,
         [NINO_KERNEL_TOTAL] = (double) o->total_ns,
@@ -213,7 +200,7 @@ static void on_selected(Table *t)
     NinoKernelRow *r = gtk_single_selection_get_selected_item(t->selection);
     kernel_table_offer(t);
     if (!t->selecting && r)
-        nino_run_set_kernel(t->run, kernel_of(t, r));
+        nino_run_set_kernel(t->run, nino_kernel_row_kernel(r, t->run));
 }
 
 // The kernel was chosen elsewhere.
@@ -222,48 +209,18 @@ static void on_kernel(GtkWidget *box)
     Table *t = g_object_get_data(G_OBJECT(box), "table");
     const uint32_t kernel = nino_run_kernel(t->run);
     NinoKernelRow *now = gtk_single_selection_get_selected_item(t->selection);
-    if (now && kernel && kernel_of(t, now) == kernel)
+    if (now && kernel && nino_kernel_row_kernel(now, t->run) == kernel)
         return; // the one of its shapes that was chosen here
     const guint n = g_list_model_get_n_items(G_LIST_MODEL(t->selection));
     guint at = GTK_INVALID_LIST_POSITION;
     for (guint i = 0; i < n && at == GTK_INVALID_LIST_POSITION; i++) {
         g_autoptr(NinoKernelRow) r = g_list_model_get_item(G_LIST_MODEL(t->selection), i);
-        if (kernel && kernel_of(t, r) == kernel)
+        if (kernel && nino_kernel_row_kernel(r, t->run) == kernel)
             at = i;
     }
     t->selecting = TRUE;
     gtk_single_selection_set_selected(t->selection, at);
     t->selecting = FALSE;
-}
-
-// Whether the call is one of the row's, if those of its kernel are told apart.
-static gboolean is_of(Table *t, const NinoKernelRow *r, const nino_event *call, uint32_t kernel)
-{
-    const char *part = r->op + strlen(nino_run_name(t->run, kernel));
-    if (!*part)
-        return TRUE;
-    const char *launch = nino_run_name(t->run, nino_kernel_launch(call));
-    if (*r->text[NINO_KERNEL_GLOBAL])
-        return g_str_has_prefix(launch, part + 1) && launch[strlen(part + 1)] == '/';
-    return !strcmp(nino_run_name(t->run, call->u.kernel.shape), part + 1);
-}
-
-// The longest call of the row, among the longest ones of its kernel.
-static gboolean longest_of(Table *t, const NinoKernelRow *r, nino_event *out)
-{
-    nino_event call[64];
-    guint64 t0, t1;
-    const uint32_t kernel = kernel_of(t, r);
-    nino_run_range(t->run, &t0, &t1);
-    const size_t n =
-        MIN(nino_history_calls(nino_run_history(t->run), kernel, t0, t1, call, G_N_ELEMENTS(call)),
-            G_N_ELEMENTS(call));
-    size_t i = 0;
-    while (i < n && !is_of(t, r, &call[i], kernel))
-        i++;
-    if (n)
-        *out = call[i < n ? i : 0];
-    return n > 0;
 }
 
 // A double click shows the longest call in the timeline.
@@ -272,21 +229,11 @@ static void on_kernel_table_activate(GtkColumnView *view, guint position, Table 
     (void) view;
     g_autoptr(NinoKernelRow) r = g_list_model_get_item(G_LIST_MODEL(t->selection), position);
     nino_event call;
-    if (r && longest_of(t, r, &call))
+    if (r && nino_kernel_row_longest(r, t->run, &call))
         nino_run_show(t->run, &call);
 }
 
 // ---- menu --------------------------------------------------------------------------------------
-
-static void select_row(Table *t, const NinoKernelRow *row)
-{
-    const guint n = g_list_model_get_n_items(G_LIST_MODEL(t->selection));
-    for (guint i = 0; i < n; i++) {
-        g_autoptr(NinoKernelRow) r = g_list_model_get_item(G_LIST_MODEL(t->selection), i);
-        if (r == row)
-            gtk_single_selection_set_selected(t->selection, i);
-    }
-}
 
 static gboolean kernel_table_menu(GtkWidget *view, double *x, double *y, GMenu *more, gpointer user)
 {
@@ -296,8 +243,8 @@ static gboolean kernel_table_menu(GtkWidget *view, double *x, double *y, GMenu *
     g_autoptr(GMenu) own = g_menu_new();
     if (!r)
         return FALSE;
-    select_row(t, r);
-    nino_run_pick_kernel(t->run, kernel_of(t, r));
+    nino_pick_select(t->selection, r);
+    nino_run_pick_kernel(t->run, nino_kernel_row_kernel(r, t->run));
     g_menu_append(own, _("Filter the table by its name"), "kernels.filter");
     g_menu_append_section(more, NULL, G_MENU_MODEL(own));
     return TRUE;

@@ -301,6 +301,16 @@ gpointer nino_pick_row_at(GtkWidget *table, double *x, double *y, gpointer selec
     return NULL;
 }
 
+void nino_pick_select(GtkSingleSelection *selection, gconstpointer item)
+{
+    const guint n = g_list_model_get_n_items(G_LIST_MODEL(selection));
+    for (guint i = 0; i < n; i++) {
+        g_autoptr(GObject) at = g_list_model_get_item(G_LIST_MODEL(selection), i);
+        if (at == item)
+            gtk_single_selection_set_selected(selection, i);
+    }
+}
+
 GtkListBoxRow *nino_pick_list_row_at(GtkWidget *list, double *x, double *y)
 {
     if (*x >= 0) {

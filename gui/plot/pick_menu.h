@@ -18,7 +18,9 @@ void nino_pick_menu_add(GtkWidget *w, NinoRun *run, NinoPickAtFn at, gpointer us
 // with *x < 0 `selected`, and where its row is; NULL: there is none.
 #define NINO_CELL_ITEM "nino-cell-item"
 gpointer nino_pick_row_at(GtkWidget *table, double *x, double *y, gpointer selected);
-// The same of a list box: the row at y, or with *x < 0 the one that has the focus, and where that is.
+// Selects that item of a table, if it is still there.
+void nino_pick_select(GtkSingleSelection *selection, gconstpointer item);
+// Of a list box: the row at y, or with *x < 0 the one that has the focus, and where that is.
 GtkListBoxRow *nino_pick_list_row_at(GtkWidget *list, double *x, double *y);
 // A button that opens it, of what is chosen then; name: for screen readers.
 GtkWidget *nino_pick_menu_button(NinoRun *run, const char *name);
