@@ -159,7 +159,7 @@ class Facts:
 
     def views(self):
         text = "".join("".join(re.findall(r"NinoViewType nino_view\w*(?:\[\])? = \{.*?\n\};", read(path), re.S))
-                       for path in sorted(glob.glob("gui/live/*.c")))
+                       for path in sorted(glob.glob("gui/*/*.c")))
         rows = re.findall(r'"([a-z-]+)",\s*(?:\.title = )?N_\(("[^"]+")\),\s*(?:\.help =\s*)?N_\(((?:"[^"]+"\s*)+)\)', text)
         return "\n" + "\n".join(self.view(key, literal(title), literal(said))
                                 for key, title, said in sorted(rows, key=lambda row: row[1]))

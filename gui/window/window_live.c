@@ -6,8 +6,8 @@
 #include <sys/resource.h>
 
 #include "base/i18n.h"
+#include "compare/compare_view.h"
 #include "live/advice_view.h"
-#include "live/compare_view.h"
 #include "plot/kept_runs.h"
 #include "plot/export.h"
 #include "plot/plot.h"

@@ -2,8 +2,8 @@
 // light and dark, empty ones too, exported to files that parse, and the loop of advice. usage:
 // views_of_device FOLDER_FOR_PICTURES [TRACE]
 #include "base/i18n.h"
+#include "compare/compare_view.h"
 #include "live/advice_view.h"
-#include "live/compare_view.h"
 #include "live/views.h"
 #include "tests/history.h"
 

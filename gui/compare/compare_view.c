@@ -1,10 +1,12 @@
 // The comparison of a baseline with the run that is shown: one row a node, its steps and kernels.
-#include "live/compare_view.h"
+#include "compare/compare_view.h"
 
+#include "base/chosen.h"
 #include "base/empty.h"
 #include "base/i18n.h"
 #include "base/scroller.h"
-#include "live/overlay.h"
+#include "compare/compare_row.h"
+#include "compare/overlay.h"
 #include "plot/kept_runs.h"
 #include "plot/pick_menu.h"
 #include "plot/plot.h"
@@ -13,18 +15,6 @@
 #include <glib/gstdio.h>
 #include <math.h>
 #include <unistd.h>
-
-// ---- rows --------------------------------------------------------------------------------------
-
-#define NINO_TYPE_COMPARE_ROW (compare_row_get_type())
-G_DECLARE_FINAL_TYPE(CompareRow, compare_row, NINO, COMPARE_ROW, GObject)
-struct _CompareRow {
-    GObject parent;
-    nino_compare_row r;
-};
-G_DEFINE_TYPE(CompareRow, compare_row, G_TYPE_OBJECT)
-static void compare_row_class_init(CompareRowClass *c) { (void) c; }
-static void compare_row_init(CompareRow *r) { (void) r; }
 
 struct _NinoCompareView {
     GtkBox parent;
@@ -38,138 +28,6 @@ struct _NinoCompareView {
 };
 
 G_DEFINE_TYPE(NinoCompareView, nino_compare_view, GTK_TYPE_BOX)
-
-static double compare_view_change(const nino_compare_row *r)
-{
-    return r->n_a && r->n_b && r->a.median > 0 ? 100 * (r->b.median / r->a.median - 1) : NAN;
-}
-
-typedef enum Column { WHAT, TIME_A, TIME_B, DELTA, CHANGE, CONFIDENCE, N_COLUMNS } Column;
-static const char *const titles[] = { N_("Node, steps, kernel"), N_("Baseline"), N_("This run"),
-                                      N_("Difference"),          N_("Change"),   N_("Confidence") };
-
-static void say_what(char *buf, size_t size, const nino_compare_row *r)
-{
-    switch (r->kind) {
-    case NINO_COMPARE_RUN: g_snprintf(buf, size, _("whole run")); break;
-    case NINO_COMPARE_NODE: g_snprintf(buf, size, "%s", r->node); break;
-    case NINO_COMPARE_STEPS: g_snprintf(buf, size, _("    a step of %s"), r->node); break;
-    case NINO_COMPARE_KERNEL:
-        g_snprintf(buf, size, _("        a call of %s %s"), r->name, r->shape);
-        break;
-    }
-}
-
-// What may be said of the difference.
-static void say_verdict(char *buf, size_t size, const nino_compare_row *r)
-{
-    const nino_effect *f = &r->effect;
-    if (!r->n_a || !r->n_b)
-        g_snprintf(buf, size, "%s", r->n_a ? _("only in the baseline") : _("only in this run"));
-    else if (r->cached_a != r->cached_b)
-        g_snprintf(buf, size, "%s",
-                   r->cached_a ? _("cached in the baseline") : _("cached in this run"));
-    else if (f->is_too_few)
-        g_snprintf(buf, size, "%s",
-                   f->rounds < 2 ? _("one run each: no spread") : _("too few to tell"));
-    else
-        g_snprintf(buf, size, f->p < 1e-4 ? "%s (p < %.4f)" : "%s (p %.4f)",
-                   f->verdict < 0   ? _("faster")
-                   : f->verdict > 0 ? _("slower")
-                                    : _("no difference shown"),
-                   MAX(f->p, 1e-4));
-}
-
-static void compare_view_say(char *buf, size_t size, const nino_compare_row *r, Column column)
-{
-    char t[40];
-    const double delta = r->b.median - r->a.median;
-    buf[0] = 0;
-    switch (column) {
-    case WHAT: say_what(buf, size, r); break;
-    case TIME_A:
-        if (r->n_a)
-            nino_format_ns(buf, size, r->a.median * 1e9);
-        break;
-    case TIME_B:
-        if (r->n_b)
-            nino_format_ns(buf, size, r->b.median * 1e9);
-        break;
-    case DELTA:
-        if (!r->n_a || !r->n_b)
-            break;
-        nino_format_ns(t, sizeof(t), fabs(delta) * 1e9);
-        g_snprintf(buf, size, "%s%s", delta < 0 ? "−" : "+", t);
-        break;
-    case CHANGE:
-        if (isfinite(compare_view_change(r)) && r->cached_a == r->cached_b)
-            g_snprintf(buf, size, "%s%.1f %%", compare_view_change(r) < 0 ? "−" : "+",
-                       fabs(compare_view_change(r)));
-        break;
-    case CONFIDENCE: say_verdict(buf, size, r); break;
-    case N_COLUMNS: break;
-    }
-}
-
-// What a column is sorted by; NAN: after all others.
-static double sort_value(const nino_compare_row *r, Column column)
-{
-    switch (column) {
-    case TIME_A: return r->n_a ? r->a.median : NAN;
-    case TIME_B: return r->n_b ? r->b.median : NAN;
-    case DELTA: return r->n_a && r->n_b ? r->b.median - r->a.median : NAN;
-    case CHANGE: return r->cached_a == r->cached_b ? compare_view_change(r) : NAN;
-    case CONFIDENCE: return r->effect.is_too_few ? NAN : r->effect.p;
-    default: return NAN;
-    }
-}
-
-static int compare_rows(gconstpointer a, gconstpointer b, gpointer column)
-{
-    const nino_compare_row *x = &((const CompareRow *) a)->r, *y = &((const CompareRow *) b)->r;
-    const Column c = (Column) GPOINTER_TO_INT(column);
-    if (c == WHAT) {
-        const int by_node = strcmp(x->node, y->node);
-        return by_node ? by_node : strcmp(x->name, y->name);
-    }
-    const double u = sort_value(x, c), v = sort_value(y, c);
-    return isnan(u) || isnan(v) ? isnan(u) - isnan(v) : u < v ? -1 : u > v;
-}
-
-static void compare_view_setup(GtkSignalListItemFactory *f, GtkListItem *item, gpointer column)
-{
-    (void) f;
-    GtkWidget *l = gtk_label_new(NULL);
-    const Column c = (Column) GPOINTER_TO_INT(column);
-    gtk_label_set_xalign(GTK_LABEL(l), c == WHAT || c == CONFIDENCE ? 0 : 1);
-    gtk_label_set_ellipsize(GTK_LABEL(l), PANGO_ELLIPSIZE_END);
-    gtk_widget_add_css_class(l, c == WHAT || c == CONFIDENCE ? "text" : "numeric");
-    gtk_list_item_set_child(item, l);
-}
-
-static void bind(GtkSignalListItemFactory *f, GtkListItem *item, gpointer column)
-{
-    (void) f;
-    char text[256];
-    GtkWidget *l = gtk_list_item_get_child(item);
-    const nino_compare_row *r = &NINO_COMPARE_ROW(gtk_list_item_get_item(item))->r;
-    compare_view_say(text, sizeof(text), r, (Column) GPOINTER_TO_INT(column));
-    gtk_label_set_text(GTK_LABEL(l), text);
-    g_object_set_data(G_OBJECT(l), NINO_CELL_ITEM, gtk_list_item_get_item(item));
-    const gboolean is_word =
-        GPOINTER_TO_INT(column) == CONFIDENCE || GPOINTER_TO_INT(column) == CHANGE;
-    gtk_widget_set_tooltip_text(l, NULL);
-    gtk_widget_remove_css_class(l, "success");
-    gtk_widget_remove_css_class(l, "error");
-    if (is_word && r->effect.verdict)
-        gtk_widget_add_css_class(l, r->effect.verdict < 0 ? "success" : "error");
-    if (GPOINTER_TO_INT(column) != CONFIDENCE || !isfinite(r->effect.low))
-        return;
-    g_autofree char *tip = g_strdup_printf(
-        _("%+.1f to %+.1f %% with %.4g %% confidence, from the spread within these two runs"),
-        r->effect.low, r->effect.high, 100 * (1 - r->effect.alpha));
-    gtk_widget_set_tooltip_text(l, tip);
-}
 
 // How runs end, as nino_compare has it: for translators.
 __attribute__((unused)) static const char *const ends[] = { N_("done"), N_("cancelled"),
@@ -221,9 +79,7 @@ static void compare_view_refresh(NinoCompareView *v)
     } else {
         GPtrArray *items = g_ptr_array_new_with_free_func(g_object_unref);
         for (size_t i = 0; i < c.n_rows; i++) {
-            CompareRow *r = g_object_new(NINO_TYPE_COMPARE_ROW, NULL);
-            r->r = c.rows[i];
-            g_ptr_array_add(items, r);
+            g_ptr_array_add(items, nino_compare_row_new(&c.rows[i]));
         }
         v->filling = TRUE;
         g_list_store_splice(v->rows, 0, g_list_model_get_n_items(G_LIST_MODEL(v->rows)),
@@ -307,9 +163,8 @@ static void on_compare_view_keep(GtkButton *b, NinoCompareView *v)
 static void on_file(GtkNativeDialog *d, int response, NinoCompareView *v)
 {
     g_autoptr(GError) error = NULL;
-    g_autoptr(GFile) file = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(d));
-    g_autofree char *path = file ? g_file_get_path(file) : NULL;
-    if (response == GTK_RESPONSE_ACCEPT && path && !nino_compare_view_open(v, path, &error))
+    g_autofree char *path = nino_chosen_path(d, response);
+    if (path && !nino_compare_view_open(v, path, &error))
         compare_view_say_all(v, error->message);
     g_object_unref(d);
 }
@@ -333,7 +188,7 @@ static void on_together(GtkToggleButton *b, NinoCompareView *v)
 
 static void on_compare_view_row(NinoCompareView *v)
 {
-    const CompareRow *row = gtk_single_selection_get_selected_item(v->selection);
+    const NinoCompareRow *row = gtk_single_selection_get_selected_item(v->selection);
     if (v->filling || !row)
         return;
     nino_overlay_mark(v->overlay, *row->r.node ? row->r.node : NULL, FALSE);
@@ -347,7 +202,7 @@ static void on_compare_view_row(NinoCompareView *v)
 static void on_compare_view_activate(GtkColumnView *table, guint at, NinoCompareView *v)
 {
     (void) table;
-    g_autoptr(CompareRow) row = g_list_model_get_item(G_LIST_MODEL(v->selection), at);
+    g_autoptr(NinoCompareRow) row = g_list_model_get_item(G_LIST_MODEL(v->selection), at);
     if (row)
         nino_overlay_mark(v->overlay, *row->r.node ? row->r.node : NULL, TRUE);
 }
@@ -357,7 +212,7 @@ static void on_overlay_chosen(gpointer view, const char *node)
     NinoCompareView *v = view;
     const guint n = g_list_model_get_n_items(G_LIST_MODEL(v->selection));
     for (guint i = 0; i < n; i++) {
-        g_autoptr(CompareRow) row = g_list_model_get_item(G_LIST_MODEL(v->selection), i);
+        g_autoptr(NinoCompareRow) row = g_list_model_get_item(G_LIST_MODEL(v->selection), i);
         if (row->r.kind != NINO_COMPARE_NODE || strcmp(row->r.node, node) != 0)
             continue;
         v->filling = TRUE; // the overlay has chosen it already
@@ -374,7 +229,7 @@ static gboolean compare_view_menu(GtkWidget *table, double *x, double *y, GMenu 
                                   gpointer user)
 {
     NinoCompareView *v = user;
-    const CompareRow *row =
+    const NinoCompareRow *row =
         nino_pick_row_at(table, x, y, gtk_single_selection_get_selected_item(v->selection));
     if (!row || row->r.kind == NINO_COMPARE_RUN)
         return FALSE;
@@ -392,7 +247,7 @@ static void compare_view_near(GSimpleAction *a, GVariant *parameter, gpointer vi
 {
     (void) a, (void) parameter;
     const NinoCompareView *v = view;
-    const CompareRow *row = gtk_single_selection_get_selected_item(v->selection);
+    const NinoCompareRow *row = gtk_single_selection_get_selected_item(v->selection);
     if (row)
         nino_overlay_mark(v->overlay, *row->r.node ? row->r.node : NULL, TRUE);
 }
@@ -420,28 +275,9 @@ static void on_compare_view_changed(NinoCompareView *v)
 static void compare_view_export_rows(GtkWidget *view, NinoRowFn row, gpointer user)
 {
     GListModel *m = G_LIST_MODEL(NINO_COMPARE_VIEW(view)->selection);
-    static const char *const verdicts[] = { "faster", "none", "slower" };
     for (guint i = 0; i < g_list_model_get_n_items(m); i++) {
-        g_autoptr(CompareRow) item = g_list_model_get_item(m, i);
-        const nino_compare_row *r = &item->r;
-        const NinoCell cells[] = {
-            { "kind", nino_compare_kind_name(r->kind), 0 },
-            { "node", r->node, 0 },
-            { "kernel", r->name, 0 },
-            { "shape", r->shape, 0 },
-            { "calls_a", NULL, (double) r->n_a },
-            { "calls_b", NULL, (double) r->n_b },
-            { "total_ms_a", NULL, r->total_a * 1e3 },
-            { "total_ms_b", NULL, r->total_b * 1e3 },
-            { "median_ms_a", NULL, r->a.median * 1e3 },
-            { "median_ms_b", NULL, r->b.median * 1e3 },
-            { "change_percent", NULL, compare_view_change(r) },
-            { "low_percent", NULL, r->effect.low },
-            { "high_percent", NULL, r->effect.high },
-            { "p", NULL, r->effect.p },
-            { "verdict", r->effect.is_too_few ? "" : verdicts[r->effect.verdict + 1], 0 }
-        };
-        row(user, cells, G_N_ELEMENTS(cells));
+        g_autoptr(NinoCompareRow) item = g_list_model_get_item(m, i);
+        nino_compare_row_export(item, row, user);
     }
 }
 
@@ -466,24 +302,6 @@ static void nino_compare_view_class_init(NinoCompareViewClass *c)
     G_OBJECT_CLASS(c)->finalize = compare_view_finalize;
 }
 
-static void add_columns(GtkColumnView *table)
-{
-    for (int i = 0; i < N_COLUMNS; i++) {
-        GtkListItemFactory *f = gtk_signal_list_item_factory_new();
-        g_signal_connect(f, "setup", G_CALLBACK(compare_view_setup), GINT_TO_POINTER(i));
-        g_signal_connect(f, "bind", G_CALLBACK(bind), GINT_TO_POINTER(i));
-        GtkColumnViewColumn *c = gtk_column_view_column_new(_(titles[i]), f);
-        gtk_column_view_column_set_expand(c, i == WHAT);
-        gtk_column_view_column_set_resizable(c, TRUE);
-        GtkSorter *sorter =
-            GTK_SORTER(gtk_custom_sorter_new(compare_rows, GINT_TO_POINTER(i), NULL));
-        gtk_column_view_column_set_sorter(c, sorter);
-        g_object_unref(sorter);
-        gtk_column_view_append_column(table, c);
-        g_object_unref(c);
-    }
-}
-
 static GtkWidget *compare_view_add_button(GtkBox *bar, NinoCompareView *v, const char *label,
                                           const char *help, GCallback clicked)
 {
@@ -499,7 +317,7 @@ static GtkWidget *make_table(NinoCompareView *v)
 {
     GtkWidget *table = v->table = gtk_column_view_new(NULL);
     v->rows = g_list_store_new(NINO_TYPE_COMPARE_ROW);
-    add_columns(GTK_COLUMN_VIEW(table));
+    nino_compare_row_add_columns(GTK_COLUMN_VIEW(table));
     GtkSortListModel *sorted =
         gtk_sort_list_model_new(G_LIST_MODEL(g_object_ref(v->rows)),
                                 g_object_ref(gtk_column_view_get_sorter(GTK_COLUMN_VIEW(table))));

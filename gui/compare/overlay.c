@@ -1,6 +1,6 @@
 // The overlay of two runs. A slot is a node on the common axis, as wide as the longer of the two; steps, tiles
 // and the work of the device lie in it where they were in their own run.
-#include "live/overlay.h"
+#include "compare/overlay.h"
 
 #include <math.h>
 #include <string.h>
