@@ -1,17 +1,17 @@
-// The list of advice and its loop: try by an experiment, keep or revert; logged.
+// The list of advice and its loop: one is tried (advice_trial.c), then kept or reverted.
 #include "live/advice_view.h"
 
 #include "base/empty.h"
 #include "base/i18n.h"
 #include "base/scroller.h"
+#include "live/advice_trial.h"
 #include "plot/pick_menu.h"
 #include "plot/plot.h"
 #include "plot/view.h"
 
 #include <math.h>
-#include <ninodes/experiment.h>
 
-enum { MAX_ADVICE = 32, ROUNDS = 8, LEVEL = 5 };
+enum { MAX_ADVICE = 32 };
 
 struct _NinoAdviceView {
     GtkBox parent;
@@ -22,12 +22,7 @@ struct _NinoAdviceView {
     char *workflow, *profile;
     gsize workflow_len;
     char **models;
-    // What is being tried: setting 0 is the workflow as it is, 1 with the advice. Nothing is changed
-    // before it is kept.
-    gboolean is_trying, is_measured;
-    nino_advice tried;
-    nino_experiment *trial_runs;
-    uint64_t tried_from; // the next job that begins after this is the one that was asked for
+    NinoAdviceTrial tried;
 };
 
 G_DEFINE_TYPE(NinoAdviceView, nino_advice_view, GTK_TYPE_BOX)
@@ -36,27 +31,6 @@ enum { LOOK, TRY, APPLY, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 // ---- the run -----------------------------------------------------------------------------------
-
-// The first job that has ended and began at `from` or later; NULL: none.
-static const nino_span *advice_view_job(NinoRun *run, uint64_t from)
-{
-    size_t n;
-    const nino_span *span = nino_history_spans(nino_run_history(run), &n);
-    for (size_t i = 0; i < n; i++)
-        if (span[i].kind == NINO_EV_JOB && span[i].end_ns && span[i].begin_ns >= from)
-            return &span[i];
-    return NULL;
-}
-
-// Seconds of a job for each file that it wrote: advice may change how many there are.
-static double advice_view_seconds(NinoRun *run, const nino_span *job)
-{
-    size_t n, files = 0;
-    const nino_event *e = nino_history_points(nino_run_history(run), NINO_EV_OUTPUT, &n);
-    for (size_t i = 0; i < n; i++)
-        files += e[i].t_ns >= job->begin_ns && e[i].t_ns <= job->end_ns;
-    return (double) (job->end_ns - job->begin_ns) * 1e-9 / (double) MAX(files, 1);
-}
 
 // Advice to show, or in English for what is written into a file. Plans need a device to plan for;
 // "ref" is there without OpenCL, the profile says how fast.
@@ -92,136 +66,49 @@ static nino_advice advice_view_in_english(const NinoAdviceView *v, const nino_ad
     return *shown;
 }
 
-// ---- the log -----------------------------------------------------------------------------------
-
-static void add_json(GString *s, const char *key, const char *text)
-{
-    g_string_append_printf(s, "\"%s\": \"", key);
-    for (const char *p = text; *p; p++)
-        if ((unsigned char) *p < 0x20)
-            g_string_append_printf(s, "\\u%04x", (unsigned) *p);
-        else if (*p == '"' || *p == '\\')
-            g_string_append_printf(s, "\\%c", *p);
-        else
-            g_string_append_c(s, *p);
-    g_string_append(s, "\", ");
-}
-
-static void advice_view_add_number(GString *s, const char *key, double v, const char *after)
-{
-    char buf[G_ASCII_DTOSTR_BUF_SIZE];
-    g_string_append_printf(s, "\"%s\": %s%s", key,
-                           isfinite(v) ? g_ascii_dtostr(buf, sizeof(buf), v) : "null", after);
-}
-
-static void log_decision(const NinoAdviceView *v, const char *decision)
-{
-    g_autofree char *dir = g_build_filename(g_get_user_state_dir(), "ninodes", NULL);
-    g_autofree char *path = g_build_filename(dir, "advice.jsonl", NULL);
-    g_autoptr(GDateTime) now = g_date_time_new_now_utc();
-    g_autofree char *time = g_date_time_format_iso8601(now);
-    g_autoptr(GString) line = g_string_new("{");
-    add_json(line, "time", time);
-    add_json(line, "rule", v->tried.rule);
-    add_json(line, "setting", v->tried.setting);
-    add_json(line, "evidence", v->tried.evidence);
-    add_json(line, "decision", decision);
-    nino_spread before, after;
-    nino_effect f;
-    nino_experiment_spread(v->trial_runs, 0, &before);
-    nino_experiment_spread(v->trial_runs, 1, &after);
-    nino_experiment_effect(v->trial_runs, 1, &f);
-    advice_view_add_number(line, "expected_gain_s", v->tried.gain_s, ", ");
-    advice_view_add_number(line, "before_s", before.median, ", ");
-    advice_view_add_number(line, "after_s", after.median, ", ");
-    advice_view_add_number(line, "rounds", (double) f.rounds, ", ");
-    advice_view_add_number(line, "percent", f.percent, ", ");
-    advice_view_add_number(line, "p", f.p, "}\n");
-    g_mkdir_with_parents(dir, 0700);
-    g_autoptr(GFile) file = g_file_new_for_path(path);
-    g_autoptr(GFileOutputStream) out = g_file_append_to(file, G_FILE_CREATE_PRIVATE, NULL, NULL);
-    if (out) // a log that cannot be written stops nobody
-        g_output_stream_write_all(G_OUTPUT_STREAM(out), line->str, line->len, NULL, NULL, NULL);
-}
-
 // ---- the loop ----------------------------------------------------------------------------------
-
-// "3 % slower": what was shown; g_free().
-static char *trial_verdict(const nino_effect *f)
-{
-    if (f->verdict)
-        return g_strdup_printf(f->verdict < 0 ? _("%.1f %% less time") : _("%.1f %% more time"),
-                               fabs(f->percent));
-    return g_strdup(f->is_too_few ? _("too few runs to tell") : _("no difference shown"));
-}
 
 static void show_trial(NinoAdviceView *v)
 {
-    gtk_widget_set_visible(v->trial, v->is_trying);
-    gtk_widget_set_sensitive(v->keep, v->is_measured);
-    if (!v->is_trying)
+    gtk_widget_set_visible(v->trial, v->tried.is_on);
+    gtk_widget_set_sensitive(v->keep, v->tried.is_measured);
+    if (!v->tried.is_on)
         return;
-    char gain[32];
-    g_autofree char *text = NULL;
-    uint64_t done, most;
-    nino_format_ns(gain, sizeof(gain), v->tried.gain_s * 1e9);
-    nino_experiment_progress(v->trial_runs, &done, &most);
-    if (!v->is_measured) {
-        text = g_strdup_printf(_("Trying %s in turn with the present setting: run %u of %u. "
-                                 "Expected: %s less a run."),
-                               v->tried.setting, (guint) done + 1, (guint) most,
-                               isfinite(v->tried.gain_s) ? gain : _("not known how much"));
-    } else {
-        char before[32], after[32];
-        nino_spread a, b;
-        nino_effect f;
-        nino_experiment_spread(v->trial_runs, 0, &a);
-        nino_experiment_spread(v->trial_runs, 1, &b);
-        nino_experiment_effect(v->trial_runs, 1, &f);
-        nino_format_ns(before, sizeof(before), a.median * 1e9);
-        nino_format_ns(after, sizeof(after), b.median * 1e9);
-        g_autofree char *verdict = trial_verdict(&f);
-        text = g_strdup_printf(
-            _("%s: %s a result before, %s with it (medians of %u runs each): "
-              "%s; %+.1f to %+.1f %% with %.0f %% confidence. Expected: %+.1f %%."),
-            v->tried.setting, before, after, (guint) f.rounds, verdict, f.low, f.high,
-            100 * (1 - f.alpha),
-            isfinite(v->tried.gain_s) ? -100 * v->tried.gain_s / v->tried.of_s : 0.0);
-    }
+    g_autofree char *text = nino_advice_trial_text(&v->tried);
     gtk_label_set_text(GTK_LABEL(v->trial_label), text);
 }
 
 static void end_trial(NinoAdviceView *v)
 {
-    v->is_trying = FALSE;
-    nino_experiment_destroy(&v->trial_runs);
+    nino_advice_trial_end(&v->tried);
     show_trial(v);
 }
 
 static void on_advice_view_keep(GtkButton *b, NinoAdviceView *v)
 {
     (void) b;
-    if (!v->is_trying)
+    if (!v->tried.is_on)
         return;
-    log_decision(v, "kept");
+    nino_advice_trial_log(&v->tried, "kept");
     end_trial(v);
-    g_signal_emit(v, signals[APPLY], 0, v->tried.rule, (int) v->tried.action, v->tried.setting);
+    g_signal_emit(v, signals[APPLY], 0, v->tried.advice.rule, (int) v->tried.advice.action,
+                  v->tried.advice.setting);
     nino_advice_view_refresh(v);
 }
 
 static void on_advice_view_revert(GtkButton *b, NinoAdviceView *v)
 {
     (void) b;
-    if (!v->is_trying)
+    if (!v->tried.is_on)
         return;
-    log_decision(v, "reverted");
+    nino_advice_trial_log(&v->tried, "reverted");
     end_trial(v);
     nino_advice_view_refresh(v);
 }
 
 void nino_advice_view_cancel(NinoAdviceView *v)
 {
-    if (v->is_trying)
+    if (v->tried.is_on)
         end_trial(v);
     nino_advice_view_refresh(v);
 }
@@ -229,22 +116,20 @@ void nino_advice_view_cancel(NinoAdviceView *v)
 // Asks for the next run of the trial; over: shows what it found.
 static void ask_next(NinoAdviceView *v)
 {
-    const int k = nino_experiment_next(v->trial_runs, NULL);
-    v->is_measured = k < 0;
+    const int k = nino_advice_trial_next(&v->tried);
     show_trial(v);
     if (k >= 0)
-        g_signal_emit(v, signals[TRY], 0, (int) v->tried.action, v->tried.setting, k == 1);
+        g_signal_emit(v, signals[TRY], 0, (int) v->tried.advice.action, v->tried.advice.setting,
+                      k == 1);
 }
 
 static void advice_view_apply(NinoAdviceView *v, size_t i)
 {
-    const nino_experiment_params p = { NINO_EXPERIMENT_PARAMS_INIT, .rounds_min = ROUNDS,
-                                       .rounds_max = ROUNDS, .alpha = LEVEL / 100.0 };
-    if (i >= v->n || v->is_trying || !(v->trial_runs = nino_experiment_create(&p, NULL)))
+    if (i >= v->n || v->tried.is_on)
         return;
-    v->tried = advice_view_in_english(v, &v->advice[i]); // for the log
-    v->is_trying = TRUE;
-    v->tried_from = nino_history_end(nino_run_history(v->run)) + 1;
+    const nino_advice in_english = advice_view_in_english(v, &v->advice[i]); // for the log
+    if (!nino_advice_trial_begin(&v->tried, &in_english, v->run))
+        return;
     nino_advice_view_refresh(v);
     ask_next(v);
 }
@@ -257,11 +142,10 @@ static void on_advice_view_apply(GtkButton *b, NinoAdviceView *v)
 // A run has ended that was asked for. One that failed or was cancelled ends the trial.
 static void take_run(NinoAdviceView *v)
 {
-    const nino_span *job = advice_view_job(v->run, v->tried_from);
+    const nino_span *job = nino_advice_job(v->run, v->tried.from);
     if (!job)
         return;
-    v->tried_from = job->end_ns;
-    if (job->status || nino_experiment_add(v->trial_runs, advice_view_seconds(v->run, job), NULL))
+    if (!nino_advice_trial_take(&v->tried, v->run, job))
         end_trial(v);
     else
         ask_next(v);
@@ -315,7 +199,7 @@ static GtkWidget *make_row(NinoAdviceView *v, size_t i)
         g_autofree char *tip =
             g_strdup_printf(_("Measure %s in turn with the present setting"), a->setting);
         gtk_widget_set_tooltip_text(b, tip);
-        gtk_widget_set_sensitive(b, !v->is_trying);
+        gtk_widget_set_sensitive(b, !v->tried.is_on);
         gtk_accessible_update_property(GTK_ACCESSIBLE(b), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, tip,
                                        -1);
         g_object_set_data(G_OBJECT(b), "index", GSIZE_TO_POINTER(i));
@@ -352,7 +236,7 @@ void nino_advice_view_refresh(NinoAdviceView *v)
                                        v->advice[i].title, -1);
         gtk_list_box_append(GTK_LIST_BOX(v->list), row);
     }
-    const gboolean has_run = advice_view_job(v->run, 0) != NULL;
+    const gboolean has_run = nino_advice_job(v->run, 0) != NULL;
     static const NinoEmpty nothing = { .icon = "object-select-symbolic",
                                        .text = N_("Nothing in this run costs enough to change") };
     nino_empty_say(v->empty, has_run ? &nothing : &nino_empty_no_run,
@@ -373,7 +257,7 @@ static gboolean advice_view_menu(GtkWidget *list, double *x, double *y, GMenu *m
         return FALSE;
     const nino_advice *a = &v->advice[i];
     g_autoptr(GMenu) own = g_menu_new();
-    if (can_try(a) && !v->is_trying) {
+    if (can_try(a) && !v->tried.is_on) {
         g_autofree char *apply = g_strdup_printf("advice.apply(%d)", i);
         g_menu_append(own, _("Apply: measure it in turn"), apply);
     }
@@ -421,8 +305,8 @@ static void on_advice_view_changed(NinoAdviceView *v)
 {
     if (nino_run_is_live(v->run))
         return;
-    if (v->is_trying) { // the list stays as it is meanwhile
-        if (!v->is_measured)
+    if (v->tried.is_on) { // the list stays as it is meanwhile
+        if (!v->tried.is_measured)
             take_run(v);
         return;
     }
@@ -464,7 +348,7 @@ static void advice_view_export_rows(GtkWidget *view, NinoRowFn row, gpointer use
 static void advice_view_finalize(GObject *object)
 {
     NinoAdviceView *v = NINO_ADVICE_VIEW(object);
-    nino_experiment_destroy(&v->trial_runs);
+    nino_advice_trial_end(&v->tried);
     g_free(v->workflow);
     g_free(v->profile);
     g_strfreev(v->models);

@@ -158,26 +158,47 @@ static void export_add_text(GString *s, const char *text, gboolean is_json)
     g_string_append_c(s, '"');
 }
 
+void nino_cells_to_json(GString *out, const NinoCell *cells, size_t n)
+{
+    g_string_append_c(out, '{');
+    for (size_t i = 0; i < n; i++) {
+        g_string_append(out, i ? "," : "");
+        export_add_text(out, cells[i].column, TRUE);
+        g_string_append(out, ": ");
+        if (cells[i].text)
+            export_add_text(out, cells[i].text, TRUE);
+        else
+            export_add_number(out, cells[i].number, TRUE);
+    }
+    g_string_append_c(out, '}');
+}
+
+static void add_csv(GString *out, const NinoCell *cells, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        g_string_append(out, i ? "," : "");
+        if (cells[i].text)
+            export_add_text(out, cells[i].text, FALSE);
+        else
+            export_add_number(out, cells[i].number, FALSE);
+    }
+    g_string_append(out, "\r\n");
+}
+
 static void export_add_row(gpointer user, const NinoCell *cells, size_t n)
 {
     Table *t = user;
-    for (size_t i = 0; i < n && !t->is_json && !t->n; i++) {
-        g_string_append(t->out, i ? "," : "");
-        export_add_text(t->out, cells[i].column, FALSE);
-    }
-    g_string_append(t->out, !t->is_json ? t->n ? "" : "\r\n" : t->n ? ",\n  {" : "\n  {");
-    for (size_t i = 0; i < n; i++) {
-        g_string_append(t->out, i ? "," : "");
-        if (t->is_json) {
-            export_add_text(t->out, cells[i].column, TRUE);
-            g_string_append(t->out, ": ");
+    if (t->is_json) {
+        g_string_append(t->out, t->n ? ",\n  " : "\n  ");
+        nino_cells_to_json(t->out, cells, n);
+    } else {
+        for (size_t i = 0; i < n && !t->n; i++) {
+            g_string_append(t->out, i ? "," : "");
+            export_add_text(t->out, cells[i].column, FALSE);
         }
-        if (cells[i].text)
-            export_add_text(t->out, cells[i].text, t->is_json);
-        else
-            export_add_number(t->out, cells[i].number, t->is_json);
+        g_string_append(t->out, t->n ? "" : "\r\n");
+        add_csv(t->out, cells, n);
     }
-    g_string_append(t->out, t->is_json ? "}" : "\r\n");
     t->n++;
 }
 

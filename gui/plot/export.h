@@ -11,6 +11,7 @@ typedef struct NinoCell {
     double number;      // NAN: not known (empty in CSV, null in JSON)
 } NinoCell;
 typedef void (*NinoRowFn)(gpointer user, const NinoCell *cells, size_t n);
+void nino_cells_to_json(GString *out, const NinoCell *cells, size_t n); // as an object, on one line
 
 // What a view can export; members may be NULL.
 typedef struct NinoViewExport {
