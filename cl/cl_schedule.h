@@ -55,10 +55,11 @@ typedef struct nino_cl_probing {
 // "attention", the schedule's work-group.
 typedef struct nino_cl_attention {
     const char *file, *kernel;
-    size_t group;      // work-items of a work-group
-    int most;          // queries that a work-group has room for; 0: no kernel does it
-    int64_t rows;      // queries of a block
-    bool takes_rows;   // the kernel takes `rows` as its last argument
+    const char *options; // of the compiler, beside those that all have; NULL: none
+    size_t group;        // work-items of a work-group
+    int most;            // queries that a work-group has room for; 0: no kernel does it
+    int64_t rows;        // queries of a block
+    bool takes_rows;     // the kernel takes `rows` as its last argument
     bool is_narrow;    // narrow register tiles, where wide ones would be padding for the most part
     int keys;          // of a block, other than the kernel takes by itself; 0: as that
     int passes;        // how often a block's queries are read

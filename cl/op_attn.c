@@ -43,7 +43,7 @@ static attention attention_of(const nino_cl *cl, const nino_op_call *c)
                     .depth = d->src[0].dim[2] / d->attr.heads,
                     .elem = nino_dtype_size(d->src_type[0]) };
     a.keys = s->pack_keys ? &c->workspace : &c->src[1]->mem;
-    a.key_elem = s->pack_keys ? 4 : a.elem;
+    a.key_elem = !s->pack_keys ? a.elem : nino_sched_has_dots(nino_cl_profile(cl), d) ? 2 : 4;
     a.cut = (nino_cl_attention){ .file = "attn", .kernel = "attention", .group = s->group };
     s->cut_attention(cl, d, &a.cut);
     if (a.cut.most)
@@ -111,9 +111,10 @@ static nino_status run_attention(nino_cl *cl, const nino_op_call *c, nino_error 
         return s->stripes(cl, c, err);
     attention a = attention_of(cl, c);
     char defs[96];
-    snprintf(defs, sizeof(defs), "%s -DD=%d -DBQ=%d%s%s%s", nino_cl_type_defs(d->src_type[0]),
+    snprintf(defs, sizeof(defs), "%s -DD=%d -DBQ=%d%s%s%s%s", nino_cl_type_defs(d->src_type[0]),
              (int) a.depth, a.cut.most, a.cut.is_narrow ? " -DNARROW=1" : "",
-             d->n_src == 4 ? " -DBIAS=1" : "", d->attr.is_causal ? " -DCAUSAL=1" : "");
+             d->n_src == 4 ? " -DBIAS=1" : "", d->attr.is_causal ? " -DCAUSAL=1" : "",
+             a.cut.options ? a.cut.options : "");
     if (a.cut.keys)
         snprintf(defs + strlen(defs), sizeof(defs) - strlen(defs), " -DKEYS=%d", a.cut.keys);
     if (!a.cut.most || a.tk > INT32_MAX - 128 || a.tq > INT32_MAX - 128 || a.blocks > INT32_MAX ||

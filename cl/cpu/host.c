@@ -108,6 +108,13 @@ static bool host_has_dots(const nino_cl_device *dev)
 #endif
 }
 
+static const char *dots_option(const nino_cl *cl, const nino_op_desc *d)
+{
+    return !nino_sched_has_dots(nino_cl_profile(cl), d) ? ""
+           : nino_debug_has("dots")                     ? " -DDOTS=2"
+                                                        : " -DDOTS=1";
+}
+
 // ---- products -----------------------------------------------------------------------------------
 
 void NINO_CL_OWN(tile)(const nino_cl *cl, int64_t n, int64_t panels, bool is_raw,
@@ -148,8 +155,7 @@ static void host_cut_product(const nino_cl *cl, const nino_op_call *c, const nin
         out->tile_rows = out->tile_rows > FEW_ROWS ? FEW_ROWS : out->tile_rows;
         out->tile_panels = panels;
     } else {
-        if (nino_sched_operand(nino_cl_profile(cl), c->d.src_type[0]) == NINO_BF16 && g->c % 2 == 0)
-            nino_cl_cut_define(out, " -DDOTS=%d", nino_debug_has("dots") ? 2 : 1);
+        nino_cl_cut_define(out, "%s", dots_option(cl, &c->d));
         NINO_CL_OWN(tile)(cl, n, panels, is_raw, &out->tile_rows, &out->tile_panels);
         if (g->n <= 16)
             nino_cl_cut_define(out, " -DNARROW=1");
@@ -186,6 +192,7 @@ static void host_cut_attention(const nino_cl *cl, const nino_op_desc *d, nino_cl
     out->takes_rows = true;
     out->is_narrow = depth < 192 && depth % 64 > 0 && depth % 64 <= 32;
     out->passes = 1;
+    out->options = dots_option(cl, d);
 }
 
 // For the register tile.
@@ -194,8 +201,9 @@ static nino_status pack_keys(nino_cl *cl, const nino_op_call *c, const char *def
     const nino_op_desc *d = &c->d;
     const nino_shape *k = &d->src[1];
     const nino_cl_arg args[] = { A_BUF(&c->src[1]->mem, nino_dtype_size(d->src_type[1])),
-                                 A_BUF(&c->workspace, 4), A_INT(k->dim[1]),
-                                 A_INT(nino_op_kv_heads(d)) };
+                                 A_BUF(&c->workspace,
+                                       nino_sched_has_dots(nino_cl_profile(cl), d) ? 2 : 4),
+                                 A_INT(k->dim[1]), A_INT(nino_op_kv_heads(d)) };
     const size_t panels[] = { up(k->dim[1], 64) * (size_t) (nino_op_kv_heads(d) * k->dim[0]) };
     const nino_cl_what helper = { .d = d };
     return nino_cl_launch(cl, "attn", "attention_keys", defs, &helper, 1, panels, NULL, args,

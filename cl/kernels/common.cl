@@ -52,6 +52,7 @@ typedef float4 float4_u __attribute__((aligned(4)));
 typedef float16 float16_u __attribute__((aligned(4)));
 typedef ushort4 ushort4_u __attribute__((aligned(2)));
 typedef ushort16 ushort16_u __attribute__((aligned(2)));
+typedef uint16 uint16_u __attribute__((aligned(4)));
 
 INLINE float load_f32(global const float *p) { return *p; }
 INLINE float4 load4_f32(global const float *p) { return *(global const float4_u *) p; }

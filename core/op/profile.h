@@ -147,7 +147,7 @@ nino_norm_layout nino_sched_norm(const nino_profile *p, const nino_op_desc *d);
 // multiple of 8 channels of 16 bits: FLASH keeps the scores in registers, up to 160 channels; STRIPES
 // keeps those of `rows` queries of one head in the workspace: V^T [D][keys], keys = Tk up to 16, then
 // f32 [rows][keys] at `scores`, and f32 [rows] at `factors`. OWN of a schedule that packs keys: K^T
-// [N][heads][ceil(Tk/64)][D][64]. FLASH with blocks of queries too few for the device, of which the profile
+// [N][heads][ceil(Tk/64)][D][64], f32 or pairs of bf16. FLASH with blocks of queries too few for the device, of which the profile
 // knows `units`: the keys of each are divided over several parts, whose records, f32 [N][Tq][heads][parts][D + 4],
 // are made results by a second launch.
 typedef enum nino_attn_form { NINO_ATTN_OWN, NINO_ATTN_FLASH, NINO_ATTN_STRIPES } nino_attn_form;
@@ -200,6 +200,8 @@ size_t nino_sched_packed_bytes(const nino_profile *p, const nino_weight *w, nino
 // those for pairs of bf16, theirs, to which weights are rounded, else f32. Linear layers of few rows and
 // Winograd's products are in f32.
 nino_dtype nino_sched_operand(const nino_profile *p, nino_dtype act);
+// Whether a product, of a matrix or of an attention, is made of pairs of bf16 (nino_profile.has_dots).
+bool nino_sched_has_dots(const nino_profile *p, const nino_op_desc *d);
 // The type that a call's matrix is converted to as it is loaded, because its kernel multiplies nothing else: f16
 // in place of bf16. F32: it stays what it is.
 nino_dtype nino_sched_kept(const nino_profile *p, const nino_op_desc *d);

@@ -229,7 +229,8 @@ nino_attn_layout nino_sched_attention(const nino_profile *p, const nino_op_desc 
     nino_attn_layout l = { .form = NINO_ATTN_OWN, .parts = 1 };
     if (p->schedule->packs_keys) {
         l.keys = nino_ceil_div(d->src[1].dim[1], 64) * 64;
-        l.bytes = (uint64_t) (d->src[1].dim[0] * l.keys * d->src[1].dim[2]) * 4;
+        l.bytes = (uint64_t) (d->src[1].dim[0] * l.keys * d->src[1].dim[2]) *
+                  (nino_sched_has_dots(p, d) ? 2 : 4);
     }
     if (!p->schedule->has_matrix || d->src_type[0] == NINO_F32 || depth % 8)
         return l;
@@ -363,6 +364,16 @@ nino_dtype nino_sched_operand(const nino_profile *p, nino_dtype act)
 {
     const bool is_own = p->schedule->has_matrix || (p->has_dots && act == NINO_BF16);
     return is_own ? act : NINO_F32;
+}
+
+bool nino_sched_has_dots(const nino_profile *p, const nino_op_desc *d)
+{
+    if (!p->has_dots || d->src_type[0] != NINO_BF16)
+        return false;
+    if (d->op == NINO_OP_ATTENTION)
+        return d->src[0].dim[2] / d->attr.heads % 2 == 0;
+    return d->weight && d->weight->c % 2 == 0 && !nino_sched_is_skinny(d) &&
+           nino_sched_conv(p, d) == NINO_CONV_DIRECT;
 }
 
 static const nino_tile sched_tiles[] = {
@@ -568,7 +579,7 @@ double nino_sched_seconds(const nino_profile *p, const nino_op_desc *d, double f
     // Only matrix instructions gain from 16-bit operands; other schedules compute in f32.
     if (nino_profile_uses_f16_peak(p, d->src_type[0]))
         peak = p->peak_f16;
-    else if (p->has_dots && d->weight && own == 1 && d->src_type[0] == NINO_BF16)
+    else if (nino_sched_has_dots(p, d))
         peak *= 2; // multiply-adds of an instruction
     efficiency *= nino_clocks_share(p, d);
     int launches = d->weight && nino_sched_split(p, d).parts > 1 ? 2 : 1;

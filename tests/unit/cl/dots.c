@@ -31,8 +31,11 @@ static void test_harness(bool is_all)
     static const struct {
         const char *op;
         int least;
-    } ops[] = { { "conv3d_bf16", 18 }, { "linear_bf16", 60 }, { "conv2d_bf16", 35 } };
-    for (size_t i = 0; i < (is_all ? sizeof(ops) / sizeof(ops[0]) : 1); i++) {
+    } ops[] = { { "conv3d_bf16", 18 },
+                { "attention_bf16", 20 },
+                { "linear_bf16", 60 },
+                { "conv2d_bf16", 35 } };
+    for (size_t i = 0; i < (is_all ? sizeof(ops) / sizeof(ops[0]) : 2); i++) {
         const nino_selftest_params p = { NINO_SELFTEST_PARAMS_INIT, .op = ops[i].op,
                                          .quick = true };
         tally t = { 0 };
@@ -98,6 +101,38 @@ static void test_rounding(nino_backend *be)
     p->has_dots = true;
 }
 
+// Q and K of two keys whose scores differ by little: what exp() makes of them becomes bf16, which keeps 8 bits.
+static void test_attention(nino_backend *be)
+{
+    enum { TOKENS = 2, DEPTH = 16 };
+    nino_array *x = nino_array_create(NINO_F32, NINO_SHAPE(1, TOKENS, DEPTH));
+    CHECK(x);
+    memset(x->data, 0, x->bytes);
+    nino_array_f32(x)[0] = 1; // scores 1 and 0 of the first query
+    for (int has = 0; has < 2; has++) {
+        be->profile.has_dots = has;
+        nino_stream *s = nino_stream_create(
+            &(nino_stream_params){ .backend = be, .precision = NINO_PREC_BF16 }, &err);
+        CHECK_OK(s ? NINO_OK : err.code, err);
+        nino_tensor *t = nino_upload(s, x, NINO_BF16);
+        const nino_shape v = NINO_SHAPE(1, TOKENS, DEPTH);
+        nino_array *values = nino_array_create(NINO_F32, v);
+        CHECK(values);
+        for (int i = 0; i < TOKENS * DEPTH; i++) // the second value takes away what the first gives
+            nino_array_f32(values)[i] = i < DEPTH ? -94 : 256;
+        nino_tensor *y = nino_attention(s, nino_ref(t), t, nino_upload(s, values, NINO_BF16), 1, 1);
+        nino_array *a = nino_download(s, y, NINO_F32);
+        CHECK_OK(nino_stream_status(s, &err), err);
+        // exp(-1) is 0.367879, as bf16 0.367188: times 256 it is 94.18 or 94; over 1 + exp(-1).
+        const double want = has ? 0 : (256 * exp(-1) - 94) / (1 + exp(-1));
+        CHECK(fabs(nino_array_f32(a)[0] - want) < 0.002);
+        nino_array_unref(&a);
+        nino_array_unref(&values);
+        nino_stream_destroy(&s);
+    }
+    nino_array_unref(&x);
+}
+
 // Inputs and weights that bf16 holds: both ways multiply the same numbers, in another order.
 static void test_agreement(nino_backend *be)
 {
@@ -135,6 +170,7 @@ static int run(void)
     if (has_dots) {
         test_rounding(be);
         test_agreement(be);
+        test_attention(be);
     }
     nino_backend_close(&be);
     return has_dots;

@@ -425,6 +425,17 @@ static void test_dots(void)
         CHECK(!nino_sched_expand(&p, &d).is_rows);
         d.src_type[0] = d.dst_type = NINO_F32;
         const double f32 = nino_sched_seconds(&p, &d, 1e9, 0);
+        nino_op_desc a = { .op = NINO_OP_ATTENTION,
+                           .attr = { .heads = 4 },
+                           .src = { NINO_SHAPE(1, 100, 64), NINO_SHAPE(1, 100, 64),
+                                    NINO_SHAPE(1, 100, 64) },
+                           .n_src = 3,
+                           .src_type = { NINO_BF16, NINO_BF16, NINO_BF16 },
+                           .dst = NINO_SHAPE(1, 100, 64) };
+        CHECK(nino_sched_has_dots(&p, &a) == i);
+        CHECK(nino_sched_attention(&p, &a).bytes == 128 * 64 * (i ? 2 : 4));
+        a.attr.heads = 64; // one channel
+        CHECK(!nino_sched_has_dots(&p, &a));
         CHECK(f32 > 0 && fabs(bf16 / f32 - (i ? 0.5 : 1)) < 1e-9);
     }
 }
