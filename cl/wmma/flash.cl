@@ -5,7 +5,8 @@
 // A wave has 16 queries of a head, a work-group WAVES * 16. Keys and values come in blocks through
 // __local, the next one is requested before the products of a block. S^T = K Q^T has queries as columns,
 // so that a lane holds scores of one query alone, and what exp() makes of them becomes operand B of
-// O^T = V^T P^T in registers: each lane needs eight values more, which lane ^ 16 has.
+// O^T = V^T P^T: each lane needs eight values more, which lane ^ 16 has. They come through __local, which costs
+// no vector arithmetic.
 //
 // Row 2 v + h of every 16 rows in __local is key, or channel of V, 8 h + v: a lane's scores are then of
 // eight consecutive keys, its results eight consecutive channels. V is transposed on its way, four keys
@@ -33,7 +34,7 @@
 #define NK (KEYS / 16)
 #define LDK (DP + 8)               // an odd number of 16 bytes: reads by neighbouring lanes meet no bank twice
 #define LDV (KEYS + 8)
-#define CHUNKS (DP / 8)            // of 16 bytes, of a row
+#define CHUNKS (D / 8)             // of 16 bytes, of a row
 #define QUADS (KEYS / 4)
 #define ROUNDS(n) (((n) + WG_SIZE - 1) / WG_SIZE)
 #define NKL ROUNDS(KEYS * CHUNKS)
@@ -48,17 +49,27 @@
 // results so far need no factor.
 #define SLACK 8.0f
 #define RECORD (D + 4)
+// Of heads that leave channels of a tile empty the first of these is 1 for every key: its result is the sum.
+#define HAS_ONES (D % 16 == 8)
+#if BF16
+#define ONE 0x3f80u
+#define RAISED 1.00277f
+#define LOG2_RAISED 3.991e-3f
+#else
+#define ONE 0x3c00u
+#define RAISED 1.0003467f
+#define LOG2_RAISED 5.001e-4f
+#endif
 #define LOG2E 1.44269504f
 
-// Two of P, which is at least 0.
+// Two of P, which is at least 0, rounded down: what exp() makes of scores is RAISED times more before, about what
+// rounding takes on average, 1 stays 1. Sums are of rounded numbers, or lowered again.
 INLINE uint pack_p(float a, float b)
 {
 #if BF16
-    return HIGHS(as_uint(a) + 0x8000u, as_uint(b) + 0x8000u);
+    return HIGHS(as_uint(a), as_uint(b));
 #else
-    ushort2 h;
-    vstore_half2_rte((float2)(a, b), 0, (private half *) &h);
-    return as_uint(h);
+    return HALVES_DOWN(a, b);
 #endif
 }
 
@@ -90,14 +101,21 @@ INLINE float total_of(float8 v)
     return (a.x + a.y) + (a.z + a.w);
 }
 
-// Channels c .. c + 7 of a row that is `at` bytes behind x; zeros beyond D.
+// Channels c .. c + 7 of a row that is `at` bytes behind x.
 INLINE uint4 load_chunk(global const T *x, uint at, int c)
 {
-#if D % 16
-    const uint4 v = *(global const uint4 *) ((global const uchar *) x + (at + (c < D ? c : 0) * 2));
-    return c < D ? v : (uint4)(0);
-#else
     return *(global const uint4 *) ((global const uchar *) x + (at + c * 2));
+}
+
+// The channels beyond D in __local, once: nothing is stored there later.
+INLINE void fill_beyond(local ushort *Ks, local ushort *Vs)
+{
+#if HAS_ONES
+    for (int r = get_local_id(0); r < KEYS; r += WG_SIZE) {
+        *(local uint4 *) (Ks + r * LDK + D) = (uint4)(0);
+        for (int c = D; c < DP; c++)
+            Vs[CHANNEL_ROW(c) * LDV + r] = c == D ? ONE : 0;
+    }
 #endif
 }
 
@@ -192,6 +210,7 @@ kernel WG(WG_SIZE) void attention_wmma(const int first, global const T *restrict
                                        global float *records, const ulong records_off)
 {
     local ushort Ks[KEYS * LDK] __attribute__((aligned(16))), Vs[DP * LDV] __attribute__((aligned(16)));
+    local uint4 Ps[WAVES * 32];
     FRAGMENT_SCRATCH
     const int t = get_local_id(0), lane = t & 31, hi = lane >> 4;
     const int blocks = (Tq + BQ - 1) / BQ, at = first + get_group_id(0), plane = at / blocks;
@@ -212,14 +231,17 @@ kernel WG(WG_SIZE) void attention_wmma(const int first, global const T *restrict
 
     const float factor = scale * LOG2E;
     uint8 fq[ND];
-    float8 o[ND];
+    float8 o[ND], nothing = (float8)(0.0f); // what sums begin with: not written anew for each
+    OPAQUE(nothing);
     float m = -INFINITY, sum = 0.0f;
     UNROLL
     for (int i = 0; i < ND; i++) {
-        fq[i] = (uint8)(load_chunk(query, 0, i * 16), load_chunk(query, 0, i * 16 + 8));
+        fq[i] = (uint8)(load_chunk(query, 0, i * 16),
+                        i * 16 + 8 < D ? load_chunk(query, 0, i * 16 + 8) : (uint4)(0));
         o[i] = (float8)(0.0f);
     }
 
+    fill_beyond(Ks, Vs);
     share mine;
 #if AHEAD
     request(&mine, key, value, row * 2, max(end - 1 - begin, 0));
@@ -227,7 +249,7 @@ kernel WG(WG_SIZE) void attention_wmma(const int first, global const T *restrict
     for (int k0 = begin; k0 < end; k0 += KEYS) {
         const int step = k0 + KEYS < end ? KEYS : 0; // the last block is requested twice: no branch
         float8 s[NK];
-#if BIAS
+#if BIAS && AHEAD
         load_bias(s, bias, k0, 8 * hi, Tk - 8, 1.0f / scale);
 #endif
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -253,10 +275,13 @@ kernel WG(WG_SIZE) void attention_wmma(const int first, global const T *restrict
         request(&mine, key, value, row * 2, end - 1 - k0 - step);
 #endif
 
+#if BIAS && !AHEAD // no registers for it before
+        load_bias(s, bias, k0, 8 * hi, Tk - 8, 1.0f / scale);
+#endif
         UNROLL
         for (int j = 0; j < NK; j++) {
 #if !BIAS
-            s[j] = (float8)(0.0f);
+            s[j] = nothing;
 #endif
             UNROLL
             for (int i = 0; i < ND; i++) {
@@ -293,15 +318,19 @@ kernel WG(WG_SIZE) void attention_wmma(const int first, global const T *restrict
             for (int i = 0; i < ND; i++)
                 o[i] *= f;
         }
-        const float base = FINITE_MAX(m);
+        const float base = FINITE_MAX(m) - LOG2_RAISED;
         UNROLL
         for (int j = 0; j < NK; j++) {
             const float8 e = exp2_of(fma(s[j], (float8)(factor), (float8)(-base)));
+#if !HAS_ONES
             sum += total_of(e);
+#endif
             const uint4 own = (uint4)(pack_p(e.s0, e.s1), pack_p(e.s2, e.s3), pack_p(e.s4, e.s5),
                                       pack_p(e.s6, e.s7));
-            const uint4 other = OTHER_HALF(own);
-            const uint8 fp = hi ? (uint8)(other, own) : (uint8)(own, other);
+            Ps[t] = own;
+            WAVE_FENCE
+            const uint8 fp = (uint8)(Ps[t & ~16], Ps[t | 16]);
+            WAVE_FENCE
             UNROLL
             for (int i = 0; i < ND; i++) {
                 local const uint4 *p =
@@ -312,8 +341,16 @@ kernel WG(WG_SIZE) void attention_wmma(const int first, global const T *restrict
                 IN_ORDER
 #endif
             }
+#if D % 64
+            IN_ORDER
+#endif
         }
     }
+#if HAS_ONES
+    sum = hi ? o[ND - 1].s0 : 0.0f;
+#else
+    sum *= 1.0f / RAISED;
+#endif
     sum += as_float(OTHER_HALF((uint4)(as_uint(sum))).x);
     if (n_parts > 1) {
         global float *to = records + records_off +

@@ -47,6 +47,16 @@ INLINE uint pair_add(uint a, uint b) { return as_uint(as_half2(a) + as_half2(b))
 #define TOPS_HIGH(v) __builtin_amdgcn_perm(0, v, 0x030c020c)
 #define LOWS(a, b) __builtin_amdgcn_perm(b, a, 0x05040100)
 #define HIGHS(a, b) __builtin_amdgcn_perm(b, a, 0x07060302)
+#define HALVES_DOWN(a, b) as_uint(__builtin_amdgcn_cvt_pkrtz(a, b))
+// What the compiler must take for unknown, so that it stays in registers.
+#define OPAQUE(v) __asm__ volatile("" : "+v"(v))
+// Lanes of a wave see in __local what the others have stored before.
+#define WAVE_FENCE                                                                                 \
+    {                                                                                              \
+        __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");                                     \
+        __builtin_amdgcn_wave_barrier();                                                           \
+        __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");                                     \
+    }
 // Not fmax(), which first multiplies each by one in case it is a signalling NaN.
 INLINE float largest3(float a, float b, float c)
 {
@@ -152,5 +162,13 @@ INLINE uint4 other_half(local uint8 *w, uint4 x)
 #define TOPS_HIGH(v) TOPS_LOW((v) >> 16)
 #define LOWS(a, b) (((a) & 0xffffu) | (b) << 16)
 #define HIGHS(a, b) ((a) >> 16 | ((b) & 0xffff0000u))
+INLINE uint HALVES_DOWN(float a, float b)
+{
+    ushort2 h;
+    vstore_half2_rtz((float2)(a, b), 0, (private half *) &h);
+    return as_uint(h);
+}
+#define OPAQUE(v)
+#define WAVE_FENCE barrier(CLK_LOCAL_MEM_FENCE);
 #define LARGEST3(a, b, c) fmax(fmax(a, b), c)
 #endif

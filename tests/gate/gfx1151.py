@@ -156,7 +156,7 @@ def expected_matrix(case, name):
     if name == "attention_wmma": # K Q and V P of a block of keys
         depth = int(re.search(r"-DD=(\d+)", " ".join(case.options)).group(1))
         tiles, keys = (depth + 15) // 16, flash_keys(case) // 16
-        return 2 * tiles * keys, 4 * tiles * keys
+        return 2 * tiles * keys, (4 * tiles + 2) * keys
     if not tile:
         return None
     bp, bn = tile[0] // (4 if tile[0] > 128 else 2), tile[1] // 2 # of a wave

@@ -189,7 +189,8 @@ extern uint64_t isa_n_insns, isa_n_launches; // done so far
 
 // ---- numbers ---------------------------------------------------------------------------------
 float isa_from_half(uint16_t h);
-uint16_t isa_to_half(float f); // to nearest even
+uint16_t isa_to_half(float f);   // to nearest even
+uint16_t isa_half_down(float f); // towards zero
 static inline float isa_f32(uint32_t u)
 {
     union {

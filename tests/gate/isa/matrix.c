@@ -29,6 +29,17 @@ uint16_t isa_to_half(float f)
     return (uint16_t) (sign | (bits + 0xfff + (bits >> 13 & 1)) >> 13);
 }
 
+uint16_t isa_half_down(float f)
+{
+    const uint32_t u = isa_bits(f), sign = u >> 16 & 0x8000;
+    const float v = fabsf(f);
+    if (!(v < 65504))
+        return (uint16_t) (sign | (isinf(f) || isnan(f) ? isa_to_half(v) : 0x7bff));
+    if (v < 0x1p-14f)
+        return (uint16_t) (sign | (uint16_t) (v * 0x1p24f));
+    return (uint16_t) (sign | (isa_bits(v) - (112u << 23)) >> 13);
+}
+
 static float from_bf16(uint16_t h) { return isa_f32((uint32_t) h << 16); }
 
 // ---- matrices --------------------------------------------------------------------------------

@@ -170,6 +170,7 @@ static float scaled(float f, int32_t by)
     X(v_cvt_f32_ubyte3, "w:w", F((float) (A >> 24)))                                               \
     X(v_cvt_f32_f16, "w:h", F(HA))                                                                 \
     X(v_cvt_f16_f32, "h:w", H(FA))                                                                 \
+    X(v_cvt_pk_rtz_f16_f32, "w:ww", isa_half_down(FA) | (uint32_t) isa_half_down(FB) << 16)        \
     X(v_add_f16, "h:hh", H(HA + HB))                                                               \
     X(v_mul_f16, "h:hh", H(HA *HB))                                                                \
     X(v_lshlrev_b16, "h:hh", B << (A & 15))                                                        \
