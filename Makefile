@@ -53,7 +53,7 @@ DEPS_gui := libgtk-4-dev libcairo2-dev libglib2.0-dev-bin gettext
 # What the tests and `make lint` use beyond that; a missing one only skips its tests.
 DEPS_test := python3 g++ ffmpeg redis-server
 DEPS_test_long := chromium mmdebstrap parallel openmpi-bin slurm-wlm munge mesa-opencl-icd
-DEPS_test_gui := xvfb xauth dbus dbus-user-session at-spi2-core fonts-dejavu-core adwaita-icon-theme \
+DEPS_test_gui := xvfb dbus dbus-user-session at-spi2-core fonts-dejavu-core adwaita-icon-theme \
 	librsvg2-common imagemagick xdotool weston libgl1-mesa-dri
 DEPS_lint := clang-format-14 clang-tidy-14 clang-14 cppcheck git abigail-tools
 DEPS_docs := doxygen

@@ -16,7 +16,6 @@ folder per test.
 """
 import concurrent.futures
 import os
-import queue
 import shutil
 import signal
 import subprocess
@@ -112,21 +111,16 @@ def main():
     env = dict(os.environ, B=build, XDG_CONFIG_HOME=config, XDG_CONFIG_DIRS=config)  # the user's own settings do not count
     # PoCL's worker threads bring their own signal stacks, which AddressSanitizer then fails to unmap.
     env["ASAN_OPTIONS"] = ":".join(filter(None, ["use_sigaltstack=0", os.environ.get("ASAN_OPTIONS")]))
-    slots = queue.SimpleQueue()
-    for slot in range(jobs):
-        slots.put(slot)
     counts, parts = {"ok": 0, "FAIL": 0, "skip": 0}, 0
 
     def one(test):
-        slot = slots.get()
-        own = dict(env, NINODES_TEST_SLOT=str(slot))
+        own = dict(env)
         if os.environ.get("NINODES_TEST_REACH"):
             own["GCOV_PREFIX"] = os.path.join(os.environ["NINODES_TEST_REACH"], test.removeprefix(build + "/"))
         for _ in range(3):
             status, out, seconds, used = run(test, own, limit)
             if not status or NO_LOOK not in out:
                 break
-        slots.put(slot)
         return report(test.removeprefix(build + "/"), status, out, seconds, used, limit)
 
     together = [t for t in tests if not is_alone(t)]

@@ -4,12 +4,12 @@
 # NINO_GUI_SCREEN=WIDTHxHEIGHT: of the X server's screen; no window is larger.
 # usage: display.sh SCRIPT [ARG...]    exit 77 when a needed program is missing; any GTK/GLib warning fails the test
 set -eu
-if [ -n "${NINO_GUI_WAYLAND:-}" ]; then needed=weston; else needed="Xvfb xvfb-run import"; fi
+if [ -n "${NINO_GUI_WAYLAND:-}" ]; then needed=weston; else needed="Xvfb import"; fi
 for p in $needed dbus-run-session gdbus; do
     command -v $p >/dev/null || { echo "skip: $p is not installed"; exit 77; }
 done
 T=$(mktemp -d)
-trap 'rm -rf "$T" 2>/dev/null || { sleep 1; rm -rf "$T"; } || true' EXIT # a worker may still be writing there
+trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$T" 2>/dev/null || { sleep 1; rm -rf "$T"; } || true' EXIT # a worker may still be writing there
 export SHOTS=${SHOTS:-$T/shots}
 mkdir -p "$SHOTS"
 unset XDG_STATE_HOME
@@ -32,8 +32,15 @@ if [ -n "${NINO_GUI_WAYLAND:-}" ]; then
     kill $compositor || { cat "$T/weston"; rc=1; }
     wait $compositor || true
 else
-    # Without -noreset the server restarts when its last client leaves, and the next one may find no display.
-    xvfb-run -a -n $((99 + 40 * ${NINODES_TEST_SLOT:-0})) -s "-screen 0 ${NINO_GUI_SCREEN:-1400x900}x24 -noreset -nolisten tcp" dbus-run-session -- "$@" || rc=$?
+    # The server takes a display that is free and tells which, so that no two tests that start at once get the same one. Without
+    # -noreset it restarts when its last client leaves, and the next one may find no display.
+    mkfifo "$T/display"
+    Xvfb -displayfd 3 -screen 0 "${NINO_GUI_SCREEN:-1400x900}x24" -noreset -nolisten tcp 3>"$T/display" >"$T/server" 2>&1 &
+    server=$!
+    read -r -t 60 n <"$T/display" || { cat "$T/server"; echo "no X server"; exit 1; }
+    DISPLAY=:$n dbus-run-session -- "$@" || rc=$?
+    kill $server || { cat "$T/server"; rc=1; }
+    wait $server || true
 fi
 if grep -hE '(Gtk|Gsk|Gdk|GLib[A-Za-z-]*)-(CRITICAL|WARNING)' "$SHOTS"/*.log; then
     echo "the app printed warnings"
