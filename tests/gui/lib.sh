@@ -17,6 +17,8 @@ path=/org/ninodes/Studio
 die() { echo "$*"; tail -20 "$SHOTS/app.log" 2>/dev/null; shot failed 2>/dev/null; exit 1; }
 actions() { gdbus call --session -d org.ninodes.Studio -o "$path$1" -m "org.gtk.Actions.$2" "${@:3}"; }
 app_do() { actions "" Activate "$1" "[${2:+<'$2'>}]" '{}' >/dev/null; } # app_do ACTION [TEXT]
+# The names of all live views, in whichever room they are.
+live_views() { sed -n 's/^    \.id = "\([a-z-]*\)",$/\1/p' "$root"/gui/*/*.c; }
 win_do() { actions /window/1 Activate "$1" "[${2:+<'$2'>}]" '{}' >/dev/null; }
 state_of() { actions /window/1 Describe "$1" 2>/dev/null | sed -n "s/.*<'\?\([a-z0-9]*\)'\?>.*/\1/p"; }
 enabled() { actions /window/1 Describe "$1" 2>/dev/null | grep -q '^((true'; }

@@ -8,7 +8,7 @@ mkdir -p "$SHOTS"
 export SHOTS
 . "$(dirname "$0")/lib.sh"
 A=${NINODES_ASSETS:-$root/../shared/assets}
-views=$(sed -n 's/^    \.id = "\([a-z-]*\)",$/\1/p' "$root"/gui/live/*.c)
+views=$(live_views)
 : >"$SHOTS/app.log"
 
 # A picture of the screen when it has changed since the last one (or will not), and has stopped changing.

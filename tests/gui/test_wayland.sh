@@ -22,7 +22,7 @@ win_do run
 wait_state done 120
 [ -n "$(find "$work/out" -name '*.png')" ] || die "no picture was made"
 for p in profile compose; do win_do perspective $p; done
-for v in $(sed -n 's/^    \.id = "\([a-z-]*\)",$/\1/p' "$root"/gui/live/*.c); do
+for v in $(live_views); do
     win_do view "$v"
     until_ok 10 is_state done || die "the view $v ended it"
 done
