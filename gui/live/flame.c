@@ -45,7 +45,7 @@ static int32_t same_node(const Flame *f, const nino_flame *old, int32_t i)
         return -1;
     for (size_t k = 0; k < f->n; k++)
         if (f->node[k].parent == parent && f->node[k].name == old[i].name &&
-            f->node[k].kind == old[i].kind)
+            f->node[k].kind == old[i].kind && f->node[k].family == old[i].family)
             return (int32_t) k;
     return -1;
 }

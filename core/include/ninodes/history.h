@@ -280,8 +280,8 @@ typedef struct nino_flame {
     uint8_t family;
     uint64_t ns, calls;
 } nino_flame;
-// The time of the range by call path, paths of equal names merged: parents before children, the
-// children of one parent together, longest first. With on_device it is the time of kernels and
+// The time of the range by call path, paths of equal names and families merged: parents before
+// children, the children of one parent together, longest first. With on_device it is the time of kernels and
 // transfers, summed upwards, else the wall time of the scopes. The caller frees *out with free().
 // Errors: NINO_ERR_NOMEM.
 NINO_API nino_status nino_history_flame(const nino_history *h, uint64_t t0, uint64_t t1,

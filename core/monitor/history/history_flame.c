@@ -17,11 +17,14 @@ typedef struct tree {
     bool failed;
 } tree;
 
-// The child of `parent` (-1: a root) with this name and kind, made when new; -1: out of memory.
+// The child of `parent` (-1: a root) with this name, kind and family (a product is also what convolutions launch), made when
+// new; -1: out of memory.
 static int32_t child_of(tree *t, int32_t parent, uint32_t name, uint8_t kind, uint32_t family)
 {
+    const uint8_t of = (uint8_t) nino_history_family_of(t->h, family);
     int32_t i = parent < 0 || !t->node ? t->first : t->node[parent].child;
-    while (i >= 0 && (t->node[i].f.name != name || t->node[i].f.kind != kind))
+    while (i >= 0 &&
+           (t->node[i].f.name != name || t->node[i].f.kind != kind || t->node[i].f.family != of))
         i = t->node[i].sibling;
     if (i >= 0)
         return i;
@@ -37,7 +40,7 @@ static int32_t child_of(tree *t, int32_t parent, uint32_t name, uint8_t kind, ui
                             .parent = parent,
                             .depth = (uint16_t) (parent < 0 ? 0 : t->node[parent].f.depth + 1),
                             .kind = kind,
-                            .family = (uint8_t) nino_history_family_of(t->h, family) },
+                            .family = of },
                      .child = -1,
                      .sibling = *head };
     *head = i;
