@@ -4,6 +4,7 @@
 #include "plot/view.h"
 
 #include "base/i18n.h"
+#include "base/scroller.h"
 #include "plot/area.h"
 
 #include <math.h>
@@ -398,9 +399,7 @@ static GtkWidget *new_device_view(NinoRun *run)
     static const NinoViewExport x = { .draw = device_view_export_draw,
                                       .rows = device_view_export_rows };
     fill_strips();
-    GtkWidget *area = nino_area_new(run, &type, NULL, NULL), *w = gtk_scrolled_window_new();
-    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(w), GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC);
-    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(w), area);
+    GtkWidget *area = nino_area_new(run, &type, NULL, NULL), *w = nino_plot_scroller_new(area);
     g_object_set_data(G_OBJECT(w), "area", area);
     g_signal_connect_object(run, "changed", G_CALLBACK(on_device_view_changed), area,
                             G_CONNECT_SWAPPED);

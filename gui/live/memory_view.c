@@ -7,17 +7,21 @@
 
 #include <math.h>
 
-enum { LEFT = 74, TOP = 24, BOTTOM = 20, PLANNED_COLOUR = 4 };
+enum { LEFT = 74, LEGEND = 18, BOTTOM = 20, PLANNED_COLOUR = 4, ONE_ROW = 1180 };
 
 static const char *const owners[] = { N_("weights"), N_("activations"), N_("workspace"),
                                       N_("staging") };
 static const int owner_colour[] = { 0, 1, 2, 5 };
 
+// The second says what of it all is held, planned and allowed.
+static int legend_rows(float width) { return width < ONE_ROW ? 2 : 1; }
+
 static void memory_view_plot_box(NinoArea *area, float width, float height, NinoPlotBox *box,
                                  gpointer user)
 {
     (void) area, (void) user;
-    *box = (NinoPlotBox){ LEFT, TOP, MAX(width - LEFT - 8, 1), MAX(height - TOP - BOTTOM, 1) };
+    const float top = (float) legend_rows(width) * LEGEND + 6;
+    *box = (NinoPlotBox){ LEFT, top, MAX(width - LEFT - 8, 1), MAX(height - top - BOTTOM, 1) };
 }
 
 // The end of the value axis: what was ever held, so that it does not jump with the zoom; what was
@@ -112,28 +116,33 @@ static void memory_view_draw_legend(NinoArea *area, NinoPlot *p, double top)
     nino_plot_text(p, LEFT - 8, 3, LEFT - 10, NINO_PLOT_RIGHT, &p->dim,
                    cursor                  ? v
                    : nino_run_is_live(run) ? _("now")
-                                           : _("highest"));
+                                           : _("at peak"));
     for (int o = 0; o < NINO_OWN_COUNT && x < p->width - 60; o++) {
         nino_format_bytes(v, sizeof(v), (double) m.by_owner[o]);
         g_snprintf(text, sizeof(text), "%s %s", _(owners[o]), v);
         x = nino_plot_legend(p, x, 3, nino_plot_colour((size_t) owner_colour[o]), text);
     }
+    float y = 3;
+    if (legend_rows(p->width) > 1) {
+        x = LEFT;
+        y += LEGEND;
+    }
     nino_format_bytes(v, sizeof(v), (double) m.reserved);
     g_snprintf(text, sizeof(text),
                (double) m.reserved > top ? _("held %s (above this axis)") : _("held %s"), v);
     if (x < p->width - 60)
-        x = nino_plot_legend(p, x, 3, &p->fg, text);
+        x = nino_plot_legend(p, x, y, &p->fg, text);
     const double planned = (double) nino_history_planned(h, NULL);
     nino_format_bytes(v, sizeof(v), planned);
     g_snprintf(text, sizeof(text), _("planned %s"), v);
     if (planned > 0 && x < p->width - 60)
-        x = nino_plot_legend(p, x, 3, nino_plot_colour(PLANNED_COLOUR), text);
+        x = nino_plot_legend(p, x, y, nino_plot_colour(PLANNED_COLOUR), text);
     const double budget = memory_view_budget(h);
     nino_format_bytes(v, sizeof(v), budget);
     g_snprintf(text, sizeof(text), budget > top ? _("budget %s (above this axis)") : _("budget %s"),
                v);
     if (budget > 0 && x < p->width - 60)
-        nino_plot_legend(p, x, 3, nino_plot_colour(NINO_PLOT_FAILED), text);
+        nino_plot_legend(p, x, y, nino_plot_colour(NINO_PLOT_FAILED), text);
 }
 
 // What the pool may take at most, where the axis reaches so far; else the legend says it alone.
@@ -185,7 +194,8 @@ static void memory_view_draw(NinoArea *area, NinoPlot *p, gpointer user)
 
 static gboolean memory_view_tip(NinoArea *area, double x, double y, GString *text, gpointer user)
 {
-    if (y < TOP - 4) {
+    const float width = (float) gtk_widget_get_width(GTK_WIDGET(area));
+    if (y < (double) legend_rows(width) * LEGEND) {
         g_string_append(
             text, _("<b>weights</b>: of models; <b>activations</b>: what layers make "
                     "for the next ones; <b>workspace</b>: scratch of one kernel; "

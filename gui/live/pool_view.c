@@ -4,6 +4,7 @@
 #include "plot/view.h"
 
 #include "base/i18n.h"
+#include "base/scroller.h"
 #include "plot/area.h"
 #include "live/describe.h"
 
@@ -305,10 +306,7 @@ static GtkWidget *new_pool_view(NinoRun *run)
     GtkWidget *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     gtk_box_append(GTK_BOX(box), pool_view_make_bar(p));
     p->area = nino_area_new(run, &type, p, NULL);
-    GtkWidget *scroll = gtk_scrolled_window_new();
-    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
-                                   GTK_POLICY_AUTOMATIC);
-    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), p->area);
+    GtkWidget *scroll = nino_plot_scroller_new(p->area);
     gtk_widget_set_vexpand(scroll, TRUE);
     gtk_box_append(GTK_BOX(box), scroll);
     gtk_accessible_update_relation(GTK_ACCESSIBLE(p->area), GTK_ACCESSIBLE_RELATION_DESCRIBED_BY,

@@ -67,17 +67,17 @@ static void draw_axes(const Roofline *r, NinoPlot *p, const NinoPlotBox *b)
 
 // ---- names -------------------------------------------------------------------------------------
 
-gboolean nino_roofline_crosses(const Roofline *r, const Taken *t)
+int nino_roofline_crosses(const Roofline *r, const Taken *t)
 {
+    int n = 0;
     for (size_t i = 0; i < r->n_lines; i++) {
         const Line *l = &r->line[i];
         const float from = MAX(t->x, l->x0), to = MIN(t->x + t->w, l->x1);
         const float slope = l->x1 > l->x0 ? (l->y1 - l->y0) / (l->x1 - l->x0) : 0;
         const float low = l->y0 + (from - l->x0) * slope, high = l->y0 + (to - l->x0) * slope;
-        if (from <= to && high < t->y + t->h && low > t->y)
-            return TRUE;
+        n += from <= to && high < t->y + t->h && low > t->y;
     }
-    return FALSE;
+    return n;
 }
 
 // Between two names there is a gap, a square's own name stands close to it.
@@ -94,15 +94,15 @@ static gboolean is_roofline_draw_free(const Roofline *r, const Taken *t)
     return TRUE;
 }
 
-// A name at the first of these places where nothing else is; NULL: nowhere.
+// A name at the first of these places where nothing else is and at most so many ceilings go through; NULL: nowhere.
 static const Taken *roofline_draw_find_place(Roofline *r, const NinoPlotBox *b, const Taken *place,
-                                             size_t n, gboolean on_lines)
+                                             size_t n, int most)
 {
     for (size_t i = 0; i < n; i++) {
         const Taken *t = &place[i];
         if (t->x < b->x || t->x + t->w > b->x + b->w || t->y < b->y - 2 ||
             t->y + t->h > b->y + b->h || !is_roofline_draw_free(r, t) ||
-            (!on_lines && nino_roofline_crosses(r, t)))
+            nino_roofline_crosses(r, t) > most)
             continue;
         if (r->n_taken < G_N_ELEMENTS(r->taken))
             r->taken[r->n_taken++] = *t;
@@ -111,16 +111,18 @@ static const Taken *roofline_draw_find_place(Roofline *r, const NinoPlotBox *b, 
     return NULL;
 }
 
-// Rather on a line than nowhere.
+// Rather on a line than nowhere, the first places first: there a name says which line it is of.
 static gboolean draw_name(Roofline *r, NinoPlot *p, const NinoPlotBox *b, const char *text,
                           const GdkRGBA *fg, const Taken *place, size_t n)
 {
     const GdkRGBA bg = nino_plot_alpha(&p->bg, 0.8f); // lines go on behind it
-    const Taken *free = roofline_draw_find_place(r, b, place, n, FALSE),
-                *t = free ? free : roofline_draw_find_place(r, b, place, n, TRUE);
+    const Taken *t = NULL;
+    int most = 0;
+    for (; !t && most <= ROOFLINE_CEILINGS; most++)
+        t = roofline_draw_find_place(r, b, place, n, most);
     if (!t)
         return FALSE;
-    if (!free)
+    if (most > 1)
         nino_plot_bar(p, t->x - 2, t->y, t->w + 4, t->h, &bg);
     nino_plot_text(p, t->x, t->y, 0, NINO_PLOT_LEFT, fg, text);
     return TRUE;
@@ -164,14 +166,16 @@ static void draw_slope(Pen *d, double bandwidth, double peak, const char *name)
     format_rate(rate, sizeof(rate), bandwidth);
     g_snprintf(text, sizeof(text), "%s %s", name, rate);
     const float line = nino_plot_text_height(d->p), w = nino_plot_text_width(d->p, text);
-    Taken place[18]; // over and below the line, from its middle to both sides
-    for (int i = 0; i < 18; i++) {
-        const int away = (i / 2 + 1) / 2;
-        const float at = 0.45f + (i / 2 % 2 ? -0.12f : 0.12f) * (float) away;
+    enum { PLACES = 9 };
+    Taken place[3 * PLACES]; // on, below and over the line, from its middle to both sides
+    for (int i = 0; i < PLACES; i++) {
+        const int away = (i + 1) / 2;
+        const float at = 0.45f + (i % 2 ? -0.12f : 0.12f) * (float) away;
         const float x = xy[0][0] + (xy[1][0] - xy[0][0]) * at,
                     y = xy[0][1] + (xy[1][1] - xy[0][1]) * at;
-        place[i] =
-            i % 2 ? (Taken){ x - 8 - w, y - 2 - line, w, line } : (Taken){ x + 8, y + 2, w, line };
+        place[i] = (Taken){ x - w / 2, y - line / 2, w, line };
+        place[PLACES + 2 * i] = (Taken){ x + 8, y + 2, w, line };
+        place[PLACES + 2 * i + 1] = (Taken){ x - 8 - w, y - 2 - line, w, line };
     }
     draw_name(d->r, d->p, d->b, text, d->dash > 0 ? &d->p->dim : &d->p->fg, place,
               G_N_ELEMENTS(place));

@@ -58,5 +58,5 @@ float nino_roofline_x(const Roofline *r, const NinoPlotBox *b, double ai);
 float nino_roofline_y(const Roofline *r, const NinoPlotBox *b, double flops);
 float nino_roofline_side(const Roofline *r, const nino_op_stat *o); // of its square
 void nino_roofline_format(char *buf, size_t size, double flops);    // per second
-gboolean nino_roofline_crosses(const Roofline *r, const Taken *t);  // a ceiling
+int nino_roofline_crosses(const Roofline *r, const Taken *t);       // how many ceilings
 void nino_roofline_draw(NinoArea *area, NinoPlot *p, gpointer roofline);

@@ -5,6 +5,7 @@
 #include "live/timeline_priv.h"
 
 #include "base/i18n.h"
+#include "base/scroller.h"
 #include "base/tokens.h"
 #include "live/describe.h"
 
@@ -375,10 +376,7 @@ static GtkWidget *new_timeline(NinoRun *run)
     gtk_widget_add_css_class(t->readout, "dim-label");
     gtk_widget_set_margin_start(t->readout, NINO_SPACE_S);
     gtk_widget_set_margin_end(t->readout, NINO_SPACE_S);
-    GtkWidget *scroll = gtk_scrolled_window_new();
-    gtk_scrolled_window_set_policy(GTK_SCROLLED_WINDOW(scroll), GTK_POLICY_NEVER,
-                                   GTK_POLICY_AUTOMATIC);
-    gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), t->area);
+    GtkWidget *scroll = nino_plot_scroller_new(t->area);
     gtk_widget_set_vexpand(scroll, TRUE);
     gtk_box_append(GTK_BOX(box), t->ruler);
     gtk_box_append(GTK_BOX(box), scroll);
