@@ -191,8 +191,9 @@ static void histogram_draw(NinoArea *area, NinoPlot *p, gpointer user)
                       nino_plot_colour(is_far ? 3 : 0));
     }
     draw_times(p, h, &box);
-    g_snprintf(a, sizeof(a), ngettext("%llu call", "%llu calls", h->data.calls),
-               (unsigned long long) h->data.calls);
+    char count[32];
+    nino_format_count(count, sizeof(count), (double) h->data.calls);
+    g_snprintf(a, sizeof(a), ngettext("%s call", "%s calls", h->data.calls), count);
     g_snprintf(b, sizeof(b), ngettext("%llu outlier", "%llu outliers", h->data.outliers),
                (unsigned long long) h->data.outliers);
     g_snprintf(text, sizeof(text), "%s, %s, %s", nino_run_name(h->run, h->kernel), a, b);
@@ -284,7 +285,7 @@ static gboolean histogram_tip(NinoArea *area, double x, double y, GString *text,
     (void) y;
     Histogram *h = user;
     NinoPlotBox box;
-    char a[40], b[40];
+    char a[40], b[40], count[32];
     GtkWidget *w = GTK_WIDGET(area);
     histogram_plot_box((float) gtk_widget_get_width(w), (float) gtk_widget_get_height(w), &box);
     const int i = (int) floor((x - (double) box.x) / (double) box.w * NINO_HISTOGRAM_BINS);
@@ -294,8 +295,9 @@ static gboolean histogram_tip(NinoArea *area, double x, double y, GString *text,
     nino_format_ns(b, sizeof(b),
                    i == NINO_HISTOGRAM_BINS - 1 ? (double) h->data.max_ns
                                                 : h->data.lo_ns + (i + 1) * h->data.bin_ns);
-    g_string_append_printf(text, _("%llu calls of %s to %s"), (unsigned long long) h->data.bin[i],
-                           a, b);
+    nino_format_count(count, sizeof(count), (double) h->data.bin[i]);
+    g_string_append_printf(
+        text, ngettext("%s call of %s to %s", "%s calls of %s to %s", h->data.bin[i]), count, a, b);
     return TRUE;
 }
 

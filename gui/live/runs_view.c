@@ -10,6 +10,7 @@
 #include <math.h>
 
 typedef struct Runs {
+    NinoRun *run;
     GtkWidget *box, *list, *search, *foot, *bar, *trend, *hint, *open, *compare, *name, *note;
     guint64 shown; // of which rows: a sum of what they say
 } Runs;
@@ -85,7 +86,28 @@ static GtkWidget *new_run_row(NinoKept *k, const nino_trend *trend)
     gtk_accessible_update_property(GTK_ACCESSIBLE(row), GTK_ACCESSIBLE_PROPERTY_LABEL, spoken, -1);
     g_object_set_data_full(G_OBJECT(row), "kept", k, nino_kept_free);
     g_object_set_data_full(G_OBJECT(row), "trend", g_steal_pointer(&told), g_free);
+    g_object_set_data_full(G_OBJECT(row), "spoken", g_steal_pointer(&spoken), g_free);
     return row;
+}
+
+// The one that the other views show has a mark.
+static void mark_shown(Runs *r)
+{
+    GtkListBoxRow *row;
+    for (int i = 0; (row = gtk_list_box_get_row_at_index(GTK_LIST_BOX(r->list), i)); i++) {
+        GtkWidget *w = GTK_WIDGET(row);
+        const gboolean is = nino_kept_is_shown(g_object_get_data(G_OBJECT(row), "kept"), r->run);
+        if (is == gtk_widget_has_css_class(w, "shown"))
+            continue;
+        const char *spoken = g_object_get_data(G_OBJECT(row), "spoken");
+        g_autofree char *text = is ? g_strdup_printf(_("%s, shown now"), spoken) : g_strdup(spoken);
+        gtk_accessible_update_property(GTK_ACCESSIBLE(row), GTK_ACCESSIBLE_PROPERTY_LABEL, text,
+                                       -1);
+        if (is)
+            gtk_widget_add_css_class(w, "shown");
+        else
+            gtk_widget_remove_css_class(w, "shown");
+    }
 }
 
 static gboolean is_run_found(GtkListBoxRow *row, gpointer runs)
@@ -165,8 +187,10 @@ static void runs_fill(Runs *r)
         sum =
             sum * 31 + g_str_hash(k->id) + 3 * (guint64) g_str_hash(k->name) + g_str_hash(k->note);
     }
-    if (sum == r->shown && list->len)
+    if (sum == r->shown && list->len) {
+        mark_shown(r);
         return;
+    }
     r->shown = sum;
     GtkListBoxRow *row;
     while ((row = gtk_list_box_get_row_at_index(GTK_LIST_BOX(r->list), 0)))
@@ -178,6 +202,7 @@ static void runs_fill(Runs *r)
         nino_kept_trend(list, k, &trend);
         gtk_list_box_append(GTK_LIST_BOX(r->list), new_run_row(k, &trend));
     }
+    mark_shown(r);
     on_runs_selected(r);
 }
 
@@ -315,6 +340,14 @@ static void on_runs_changed(GtkWidget *box)
         runs_fill(r);
 }
 
+// While it grows it is none of those that are kept.
+static void on_runs_run(GtkWidget *box)
+{
+    Runs *r = g_object_get_data(G_OBJECT(box), "runs");
+    if (gtk_widget_get_mapped(box) && !nino_run_is_live(r->run))
+        mark_shown(r);
+}
+
 static GtkWidget *runs_button(Runs *r, GtkWidget *bar, const char *label, const char *help,
                               void (*clicked)(Runs *r))
 {
@@ -401,6 +434,7 @@ static GtkWidget *new_runs_view(NinoRun *run)
 {
     static const NinoViewExport x = { .rows = runs_export_rows };
     Runs *r = g_new0(Runs, 1);
+    r->run = run;
     r->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
     r->list = gtk_list_box_new();
     gtk_list_box_set_selection_mode(GTK_LIST_BOX(r->list), GTK_SELECTION_MULTIPLE);
@@ -438,6 +472,8 @@ static GtkWidget *new_runs_view(NinoRun *run)
                             G_CONNECT_SWAPPED);
     g_signal_connect_swapped(r->box, "map", G_CALLBACK(runs_fill), r);
     runs_add_menu(r, run);
+    g_signal_connect_object(run, "changed", G_CALLBACK(on_runs_run), r->box, G_CONNECT_SWAPPED);
+    g_signal_connect_object(run, "cleared", G_CALLBACK(on_runs_run), r->box, G_CONNECT_SWAPPED);
     nino_kept_watch(r->box, on_runs_changed);
     on_runs_selected(r);
     nino_view_set_export(r->box, &x);

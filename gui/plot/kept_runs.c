@@ -230,6 +230,18 @@ gboolean nino_kept_add(NinoRun *run, GError **error)
     return keep(run, title, seconds_of(job), NULL, error);
 }
 
+// Of a trace without a job all of it.
+static double seconds_shown(nino_history *h)
+{
+    const nino_span *job = first_job(h);
+    return job ? seconds_of(job) : (double) (nino_history_end(h) - nino_history_begin(h)) * 1e-9;
+}
+
+gboolean nino_kept_is_shown(const NinoKept *kept, NinoRun *run)
+{
+    return fabs(kept->seconds - seconds_shown(nino_run_history(run))) < 0.5e-9;
+}
+
 static gboolean is_kept(const char *path, guint64 n_records)
 {
     g_autofree char *dir = kept_folder(), *in = g_path_get_dirname(path), *file = NULL;
@@ -251,9 +263,7 @@ gboolean nino_kept_take(NinoRun *run, const char *path, GError **error)
     g_autofree char *title = g_path_get_basename(path);
     if (!n || n > MOST_RECORDS || is_kept(path, n))
         return FALSE;
-    const nino_span *job = first_job(h);
-    const double all = (double) (nino_history_end(h) - nino_history_begin(h)) * 1e-9;
-    return keep(run, title, job ? seconds_of(job) : all, path, error);
+    return keep(run, title, seconds_shown(h), path, error);
 }
 
 void nino_kept_trend(const GPtrArray *list, const NinoKept *kept, nino_trend *out)

@@ -28,6 +28,8 @@ gboolean nino_kept_add(NinoRun *run, GError **error);
 gboolean nino_kept_take(NinoRun *run, const char *path, GError **error);
 // Of the runs in the list that are of the same work as this one, up to it in time, and the one before it.
 void nino_kept_trend(const GPtrArray *list, const NinoKept *kept, nino_trend *out);
+// Whether it is what the run shows: told by how long its job took, to the nanosecond.
+gboolean nino_kept_is_shown(const NinoKept *kept, NinoRun *run);
 void nino_kept_rename(const char *id, const char *name);
 void nino_kept_set_note(const char *id, const char *note);
 // Whether all words of the text are in its title, name, note or date, in any case. "": it is.

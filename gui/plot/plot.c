@@ -283,12 +283,14 @@ void nino_plot_value_axis(NinoPlot *p, const NinoPlotBox *box, double top,
                           void (*format)(char *buf, size_t size, double v))
 {
     const float line = nino_plot_text_height(p);
-    const int n = MAX((int) (box->h / (line * 2.5f)), 1);
-    double step = nino_plot_step(top, n);
-    if (format == nino_format_bytes) { // steps that are round in binary units
-        const double unit = pow(1024, floor(log(MAX(top, 1)) / log(1024)));
+    // Bytes have steps that are round in binary units. One mark at least is above the lowest.
+    const double unit =
+        format == nino_format_bytes ? pow(1024, floor(log(MAX(top, 1)) / log(1024))) : 1;
+    int n = MAX((int) (box->h / (line * 2.5f)), 1);
+    double step;
+    do
         step = nino_plot_step(top / unit, n) * unit;
-    }
+    while (step > top && n++ < 10);
     for (int i = 0; i * step <= top * 1.0001; i++) {
         const double v = i * step;
         const float y = floorf(box->y + box->h - (float) (v / top) * box->h);

@@ -78,7 +78,30 @@ static gboolean is_of_run(const char *path, double seconds)
     return took > seconds - 0.01 && took < seconds + 0.01;
 }
 
-static void test_list(GtkWidget *view)
+// Which row is marked as what is shown: one, -1: none, -2: several.
+static int shown(GtkWidget *view)
+{
+    int at = -1;
+    for (int i = 0; row(view, i); i++)
+        if (gtk_widget_has_css_class(GTK_WIDGET(row(view, i)), "shown"))
+            at = at == -1 ? i : -2;
+    return at;
+}
+
+static void test_shown(NinoRun *run, GtkWidget *view, const char *path, int at)
+{
+    CHECK(shown(view) == -1);
+    CHECK(nino_run_load(run, path, NULL));
+    CHECK(shown(view) == at);
+    keep(9); // the rows are made anew
+    CHECK(shown(view) == at + 1);
+    nino_kept_remove(((NinoKept *) g_object_get_data(G_OBJECT(row(view, 0)), "kept"))->id);
+    CHECK(shown(view) == at);
+    nino_run_restart(run, 0);
+    CHECK(shown(view) == -1);
+}
+
+static void test_list(NinoRun *run, GtkWidget *view)
 {
     CHECK(!row(view, 0) && has_label(view, "Runs that end while"));
     CHECK(!gtk_widget_get_sensitive(button(view, "Open")));
@@ -99,6 +122,7 @@ static void test_list(GtkWidget *view)
     choose(view, 0, -1);
     g_signal_emit_by_name(button(view, "Compare"), "clicked");
     CHECK(is_of_run(opened, 2) && is_of_run(baseline, 3)); // of what is shown
+    test_shown(run, view, opened, 1);
 }
 
 static void test_name(GtkWidget *view)
@@ -207,7 +231,7 @@ int main(int argc, char **argv)
         g_action_map_add_action(G_ACTION_MAP(actions), G_ACTION(a));
     }
     gtk_widget_insert_action_group(window, "win", G_ACTION_GROUP(actions));
-    test_list(view);
+    test_list(run, view);
     test_name(view);
     gtk_window_destroy(GTK_WINDOW(window));
     test_taken(argv[1]);
