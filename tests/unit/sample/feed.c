@@ -1,0 +1,193 @@
+// What a batch of entries of conditioning is on the device, value by value: a text of its own length each,
+// repeated; rows of a batch in their order; the part of a picture or clip that an area sees; that the
+// same entries get the same once more, others do not, and what goes when a run ends.
+#include "core/sample/guide/guide_priv.h"
+#include "tests/guided.h"
+
+enum { BATCH = 2, ENTRIES = 3, T = 2, ROWS = 4, COLUMNS = 5, EXTRA = 3 };
+
+static nino_guide_run r;
+static nino_cond_model model[ENTRIES];
+static nino_cond_use use[ENTRIES];
+static nino_array *made[64], *refs[ENTRIES][2];
+static int n_made;
+static uint64_t at_first;
+
+static uint64_t in_use(void)
+{
+    nino_mem_stat m;
+    nino_pool_stat(be->pool, &m);
+    return m.in_use;
+}
+
+// Values that no other array has.
+static nino_array *next(nino_shape shape)
+{
+    CHECK(n_made < 64);
+    nino_array *a = nino_array_create(NINO_F32, shape);
+    CHECK(a);
+    for (int64_t i = 0; i < nino_shape_count(&shape); i++)
+        nino_array_f32(a)[i] = (float) (n_made * 1000 + i);
+    return made[n_made++] = a;
+}
+
+static void begin(bool is_clip)
+{
+    const nino_shape latent =
+        is_clip ? NINO_SHAPE(BATCH, T, ROWS, COLUMNS, C) : NINO_SHAPE(BATCH, ROWS, COLUMNS, C);
+    r = (nino_guide_run){ .s = stream, .net = &net.d };
+    nino_guide_set_shape(&r, &latent);
+    at_first = in_use();
+    for (int i = 0; i < ENTRIES; i++) {
+        nino_cond_model *m = &model[i];
+        nino_shape concat = latent;
+        concat.dim[concat.rank - 1] = EXTRA;
+        *m = (nino_cond_model){ .context = next(NINO_SHAPE(1 + i % 2, 2 + 2 * (i % 2), 3)),
+                                .context_mask = next(NINO_SHAPE(1, 4)),
+                                .y = next(NINO_SHAPE(1 + (i == 2), 5)),
+                                .concat = next(concat),
+                                .vision = next(NINO_SHAPE(1, 2, 6)),
+                                .control_context = next(NINO_SHAPE(1, 3, 2)),
+                                .control = { next(NINO_SHAPE(1, 2, 2, 2, 3)),
+                                             next(NINO_SHAPE(1, 2, 2, 2, 3)) },
+                                .n_controls = 2,
+                                .refs = refs[i],
+                                .n_refs = 2 };
+        refs[i][0] = next(NINO_SHAPE(1 + (i == 1), 2, 3, C));
+        refs[i][1] = next(NINO_SHAPE(1, 3, 1, C));
+        use[i] = (nino_cond_use){ .model = m };
+        memcpy(use[i].size, r.axis, sizeof(r.axis));
+    }
+}
+
+static void end(void)
+{
+    nino_guide_release_feeds(&r);
+    CHECK(!r.feeds && !r.fits && !r.n_fits && in_use() == at_first);
+    while (n_made)
+        nino_array_unref(&made[--n_made]);
+}
+
+// Each entry's rows, for each item of the batch the one that is its turn, as often as the row is long.
+static void expect(nino_tensor *t, const nino_array *const *from, int n)
+{
+    nino_array *got = nino_download(stream, nino_ref(t), NINO_F32);
+    CHECK(got && got->shape.dim[0] == n * BATCH);
+    const size_t row = got->bytes / (size_t) (n * BATCH);
+    for (int i = 0; i < n * BATCH; i++) {
+        const nino_array *a = from[i / BATCH];
+        const size_t own = a->bytes / (size_t) a->shape.dim[0];
+        CHECK(row % own == 0);
+        for (size_t k = 0; k < row; k += own)
+            CHECK(!memcmp((char *) got->data + (size_t) i * row + k,
+                          (char *) a->data + (size_t) (i % BATCH % a->shape.dim[0]) * own, own));
+    }
+    nino_array_unref(&got);
+}
+
+#define EXPECT_OF(t, field)                                                                        \
+    do {                                                                                           \
+        const nino_array *from[ENTRIES];                                                           \
+        for (int i_ = 0; i_ < n; i_++)                                                             \
+            from[i_] = p[i_].use->model->field;                                                    \
+        expect(t, from, n);                                                                        \
+    } while (0)
+
+// The cells that entry i's area has of its pictures.
+static void expect_concat(nino_tensor *t, const nino_guide_piece *p, int n)
+{
+    nino_array *got = nino_download(stream, nino_ref(t), NINO_F32);
+    CHECK(got && got->shape.rank == r.n_axes + 2 && got->shape.dim[r.n_axes + 1] == EXTRA);
+    const int frames = r.n_axes == 3 ? T : 1, k = r.n_axes - 2;
+    const float *v = nino_array_f32(got);
+    for (int i = 0; i < n; i++)
+        for (int f = 0; f < BATCH * frames; f++)
+            for (int64_t y = 0; y < p[i].use->size[k]; y++)
+                for (int64_t x = 0; x < p[i].use->size[k + 1]; x++, v += EXTRA) {
+                    const int64_t row = f * ROWS + p[i].use->at[k] + y;
+                    const int64_t cell = row * COLUMNS + p[i].use->at[k + 1] + x;
+                    CHECK(!memcmp(v, nino_array_f32(p[i].use->model->concat) + cell * EXTRA,
+                                  EXTRA * sizeof(*v)));
+                }
+    CHECK(v == nino_array_f32(got) + nino_shape_count(&got->shape));
+    nino_array_unref(&got);
+}
+
+static void check_feed(const nino_guide_piece *p, int n, int tokens)
+{
+    nino_guide_feed *f = nino_guide_feed_get(&r, p, n);
+    CHECK(f && f->n == n && r.feeds == f && f->n_refs == 2 && !f->hints && !f->n_walks);
+    for (int i = 0; i < n; i++)
+        CHECK(f->use[i] == p[i].use);
+    CHECK(nino_dim(f->context, 1) == tokens && nino_dim(f->context, 2) == 3);
+    EXPECT_OF(f->context, context);
+    EXPECT_OF(f->context_mask, context_mask);
+    EXPECT_OF(f->y, y);
+    EXPECT_OF(f->vision, vision);
+    EXPECT_OF(f->control_context, control_context);
+    EXPECT_OF(f->control[0], control[0]);
+    EXPECT_OF(f->control[1], control[1]);
+    EXPECT_OF(f->refs[0], refs[0]);
+    EXPECT_OF(f->refs[1], refs[1]);
+    for (int i = 2; i < NINO_COND_CONTROLS; i++)
+        CHECK(!f->control[i]);
+    expect_concat(f->concat, p, n);
+    CHECK(nino_guide_feed_get(&r, p, n) == f);
+}
+
+static void check_all(bool is_clip)
+{
+    begin(is_clip);
+    nino_guide_piece p[] = { { &use[0], 0 }, { &use[1], 1 }, { &use[2], 2 } };
+    check_feed(p, 3, 4);
+    nino_guide_feed *const all = r.feeds;
+    check_feed(p, 2, 4); // what is there for three is not for two
+    check_feed(p, 1, 2);
+    check_feed(p + 1, 1, 4);
+    p[0].use = &use[1];
+    p[1].use = &use[0];
+    check_feed(p, 2, 4); // nor for another order
+    p[0].use = &use[0];
+    p[1].use = &use[1];
+    CHECK(nino_guide_feed_get(&r, p, 3) == all && !all->next);
+    int n = 0;
+    for (const nino_guide_feed *f = r.feeds; f; f = f->next)
+        n++;
+    CHECK(n == 5);
+    end();
+    begin(is_clip); // areas of one size in places of their own
+    for (int i = 0; i < ENTRIES; i++) {
+        const int k = r.n_axes - 2;
+        use[i].has_area = true;
+        use[i].size[k] = 2;
+        use[i].size[k + 1] = 3;
+        use[i].at[k] = i;
+        use[i].at[k + 1] = 2 - i;
+    }
+    check_feed(p, 3, 4);
+    end();
+}
+
+// An entry that says no more than its text.
+static void check_bare(void)
+{
+    begin(false);
+    model[0] = (nino_cond_model){ .context = model[0].context };
+    const nino_guide_piece p = { &use[0], 0 };
+    const nino_guide_feed *f = nino_guide_feed_get(&r, &p, 1);
+    CHECK(f && f->context && !f->context_mask && !f->y && !f->concat && !f->vision && !f->refs &&
+          !f->n_refs && !f->control_context);
+    for (int i = 0; i < NINO_COND_CONTROLS; i++)
+        CHECK(!f->control[i]);
+    end();
+}
+
+int main(void)
+{
+    open_all();
+    check_all(false);
+    check_all(true);
+    check_bare();
+    close_all();
+    return 0;
+}
