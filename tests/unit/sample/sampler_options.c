@@ -306,6 +306,35 @@ static void check_exact(void)
         }
 }
 
+// The other way, from little noise to much: the steps that are tried grow towards its end, not past it.
+static void check_rising(void)
+{
+    static const char *const runs[] = { "eps/dpm_adaptive", "eps/dpm_adaptive order=2",
+                                        "eps/dpm_adaptive h_init=0.5",
+                                        "eps/dpm_adaptive rtol=0.001",
+                                        "eps/dpm_adaptive h_init=-0.05" };
+    static const float rising[][3] = { { 0.5f, 2, 6 }, { 0.05f, 0.06f, 14 }, { 1, 1.01f, 1.05f } };
+    for (size_t k = 0; k < sizeof(runs) / sizeof(*runs); k++)
+        for (int l = 0; l < 3; l++) {
+            float x[COUNT], from[COUNT];
+            toy t;
+            bool is_flow;
+            const nino_sampler s = sampler_of(runs[k], &is_flow);
+            const double low = (double) rising[l][0], high = (double) rising[l][2];
+            start(false, rising[l][0], from);
+            CHECK(!sample(&s, false, rising[l], 3, x, &t));
+            const double by = sqrt((SPREAD * SPREAD + high * high) / (SPREAD * SPREAD + low * low));
+            for (int i = 0; i < COUNT; i++) {
+                const double had = (double) from[i] - mean_of(i);
+                if (!(fabs((double) x[i] - mean_of(i) - by * had) <= 0.03 * (1 + fabs(by * had)))) {
+                    fprintf(stderr, "%s, from %g to %g: x[%d] is %g, expected %g\n", runs[k], low,
+                            high, i, (double) x[i], mean_of(i) + by * had);
+                    exit(1);
+                }
+            }
+        }
+}
+
 int main(void)
 {
     eps = nino_sampling_discrete(NINO_PRED_EPS, false);
@@ -313,6 +342,7 @@ int main(void)
     CHECK(eps && flow);
     check_rows();
     check_exact();
+    check_rising();
     nino_sampling_unref(&eps);
     nino_sampling_unref(&flow);
     return 0;

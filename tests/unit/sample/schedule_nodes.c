@@ -15,6 +15,15 @@ static void check_list(const nino_sigmas *s, int n, const double *want)
     check_list(s, (int) (sizeof((double[]){ __VA_ARGS__ }) / sizeof(double)),                      \
                (const double[]){ __VA_ARGS__ })
 
+// FLUX.2's sigma in the middle, on its line for so many steps.
+static double flux2_middle(double tokens, double steps)
+{
+    const double at_10 = 8.73809524e-05 * tokens + 1.89833333,
+                 at_200 = 0.00016927 * tokens + 0.45666666;
+    const double shift = exp(at_10 + (at_200 - at_10) * (steps - 10) / 190);
+    return shift / (shift + 1);
+}
+
 static void check_formulas(void)
 {
     nino_sigmas s;
@@ -42,6 +51,12 @@ static void check_formulas(void)
     nino_sigmas_release(&s);
     CHECK_OK(nino_schedule_flux2(2, 100, 70, &s, &err), err);
     CHECK_LIST(&s, 1, 0.8766737113, 0);
+    nino_sigmas_release(&s);
+    CHECK_OK(nino_schedule_flux2(2, 860, 1280, &s, &err), err); // 4300 tokens, and one more
+    CHECK_LIST(&s, 1, flux2_middle(4300, 2), 0);
+    nino_sigmas_release(&s);
+    CHECK_OK(nino_schedule_flux2(2, 253, 4352, &s, &err), err);
+    CHECK_LIST(&s, 1, flux2_middle(4301, 200), 0);
     nino_sigmas_release(&s);
     CHECK(nino_schedule_flux2(0, 64, 64, &s, &err) == NINO_ERR_RANGE);
     CHECK_STR(err.where, "steps");
@@ -71,6 +86,24 @@ static void check_of_model(void)
     CHECK(nino_schedule_percent(ms, 1, true) == ms->sigma_min);
     CHECK(nino_schedule_percent(ms, 0, false) > 1e8 && nino_schedule_percent(ms, 1, false) == 0);
     nino_sampling_unref(&ms);
+}
+
+// Of a table that begins with nothing, to 0.00001, ddim_uniform adds no 0 of its own.
+static void check_ends(void)
+{
+    static const float ends[] = { 1e-5f, 0x1.4f8b5ap-17f, 0 }; // the second is the next float
+    for (int k = 0; k < 3; k++) {
+        float table[] = { 0, ends[k], 0.25f, 0.5f, 1, 2 };
+        const nino_sampling ms = { .n = 6, .sigmas = table, .sigma_min = 0, .sigma_max = 2 };
+        nino_sigmas s;
+        CHECK(table[1] <= 1e-5f || (k == 1 && nextafterf(1e-5f, 1) == table[1]));
+        CHECK_OK(nino_schedule_make(&ms, NINO_SCHEDULER_DDIM_UNIFORM, 2, &s, &err), err);
+        if (k == 1) // six by two: each third
+            CHECK_LIST(&s, 1, ends[k], 0);
+        else // by three: each second
+            CHECK_LIST(&s, 2, 0.5, ends[k]);
+        nino_sigmas_release(&s);
+    }
 }
 
 static void check_tables(void)
@@ -232,6 +265,7 @@ int main(void)
 {
     check_formulas();
     check_of_model();
+    check_ends();
     check_tables();
     check_edits();
     check_ksampler();
