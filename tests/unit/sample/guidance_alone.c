@@ -170,6 +170,44 @@ static double epsilon(const nino_patch *p, size_t i)
     return (double) x[i] - ((double) x[i] - plain(p, i)) / by;
 }
 
+// Of all channels in the cell of value i, a less b (NULL: nothing); NULL for a: the plain mixture.
+static double length(size_t i, const float *a, const float *b)
+{
+    const size_t n = r.count / (size_t) r.batch, cells = (size_t) r.cells;
+    double sum = 0;
+    for (size_t k = i / n * n + i % cells; k < (i / n + 1) * n; k += cells)
+        sum += pow((a ? (double) a[k] : mixed(k, (double) SCALE)) - (b ? (double) b[k] : 0), 2);
+    return sqrt(sum);
+}
+
+// Noise as long as the positive side's, in part.
+static double norm(const nino_patch *p, size_t i)
+{
+    const double had = length(i, NULL, x), noise = (double) x[i] - plain(p, i);
+    const double by = had > 0 ? length(i, cond, x) / had : 1;
+    return (double) x[i] - noise * (p->v[0] * by + 1 - p->v[0]);
+}
+
+// Not longer than the positive side.
+static double post_norm(const nino_patch *p, size_t i)
+{
+    const double by = length(i, cond, NULL) / (length(i, NULL, NULL) + 1e-8);
+    return plain(p, i) * fmin(by, 1) * p->v[0];
+}
+
+// The negative side as large as fits the positive one best.
+static double zero_star(const nino_patch *p, size_t i)
+{
+    const size_t n = r.count / (size_t) r.batch, from = i / n * n;
+    double dot = 0, square = 1e-8;
+    for (size_t k = from; k < from + n; k++) {
+        dot += ((double) x[k] - (double) cond[k]) * ((double) x[k] - (double) uncond[k]);
+        square += pow((double) x[k] - (double) uncond[k], 2);
+    }
+    const double a = dot / square, u = (double) uncond[i];
+    return plain(p, i) + u * (a - 1) + (double) SCALE * u * (1 - a);
+}
+
 static double tsr(const nino_patch *p, size_t i) // of eps models alpha is 1
 {
     const double ratio = p->v[1] * p->v[1] / ((double) SIGMA * (double) SIGMA);
@@ -194,6 +232,29 @@ static void check_formulas(void)
         expect(&(nino_patch){ .kind = NINO_PATCH_RESCALE }, SIGMA, plain);
         expect(&(nino_patch){ .kind = NINO_PATCH_EPSILON, .v = { 1.02 } }, SIGMA, epsilon);
     }
+}
+
+// By cell and by item; also where nothing is left to be measured.
+static void check_lengths(void)
+{
+    const nino_patch all[] = { { .kind = NINO_PATCH_NORM, .v = { 0.8 } },
+                               { .kind = NINO_PATCH_NORM, .v = { 1 } },
+                               { .kind = NINO_PATCH_POST_NORM, .v = { 0.9 } },
+                               { .kind = NINO_PATCH_ZERO_STAR } };
+    double (*const of[])(const nino_patch *p, size_t i) = { norm, norm, post_norm, zero_star };
+    for (int is_clip = 0; is_clip < 2; is_clip++)
+        for (int k = 0; k < 4; k++) {
+            set_run(2, is_clip, NULL);
+            expect(&all[k], SIGMA, of[k]);
+        }
+    for (size_t i = 0; i < r.count; i++) // hardly any noise
+        x[i] = uncond[i] + 1e-5f;
+    expect(&all[3], SIGMA, zero_star);
+    for (size_t i = 0; i < r.count; i++) // none, and no picture
+        x[i] = cond[i] = uncond[i] = i % 3 ? 0 : 1;
+    for (int k = 0; k < 4; k++)
+        expect(&all[k], SIGMA, of[k]);
+    draw_sides();
 }
 
 static void check_tsr(void)
@@ -274,6 +335,7 @@ int main(void)
     draw_sides();
     check_all_alone(ms);
     check_formulas();
+    check_lengths();
     check_tsr();
     check_last();
     check_momentum();
