@@ -190,6 +190,153 @@ static void check_numbers(void)
     r.batch = 1;
 }
 
+// ---- how many the memory allows -------------------------------------------------------------------
+
+static nino_cond_model alike[PIECES];
+static nino_cond_use alike_use[PIECES];
+
+// A network that needs 256 MiB a row for a while, of a plan, which has none of it.
+static nino_tensor *hungry(nino_stream *s, const nino_diffusion *d, nino_forward *f)
+{
+    fake_net *n = d->net;
+    CHECK(nino_stream_is_plan(s));
+    n->n++;
+    nino_unref(nino_zeros(s, NINO_SHAPE(nino_dim(f->x, 0), 64 << 20), NINO_F32));
+    nino_unref(f->context);
+    return f->x;
+}
+
+static void all_alike(nino_guide_piece *p)
+{
+    for (int i = 0; i < PIECES; i++) {
+        alike[i] = (nino_cond_model){ .context = tokens[4], .guidance = NAN };
+        alike_use[i] = (nino_cond_use){ .model = &alike[i] };
+        memcpy(alike_use[i].size, (int64_t[]){ 48, 40, 3 }, sizeof(alike_use[i].size));
+        p[i] = (nino_guide_piece){ &alike_use[i], 0 };
+    }
+}
+
+typedef struct asked { // of a run under a budget
+    int k, again, walks, walks_again, rows, rows_most;
+} asked;
+
+// `held` bytes are in use for something else; of as many rows as `chosen` where that is not 0.
+static asked ask(uint64_t budget, uint64_t held, int chosen)
+{
+    nino_error err = { 0 };
+    asked a;
+    nino_guide_piece p[PIECES];
+    nino_backend *own = nino_ref_open(budget, NULL, &err);
+    nino_stream *s = nino_stream_create(
+        &(nino_stream_params){ .backend = own, .precision = NINO_PREC_F32 }, &err);
+    CHECK(own && s);
+    nino_tensor *t = held ? nino_zeros(s, NINO_SHAPE((int64_t) held / 4), NINO_F32) : NULL;
+    const nino_choice choice = { .rows = chosen };
+    nino_stream_set_choice(s, &choice);
+    r.s = s;
+    net.n = 0;
+    all_alike(p);
+    a.k = nino_guide_choose(&r, p, PIECES);
+    a.walks = net.n;
+    a.again = nino_guide_choose(&r, p, PIECES);
+    a.walks_again = net.n - a.walks;
+    a.rows = nino_stream_taken(s)->rows;
+    a.rows_most = nino_stream_taken(s)->rows_most;
+    nino_guide_release_feeds(&r); // what is known of batches too
+    nino_unref(t);
+    nino_stream_destroy(&s);
+    nino_backend_close(&own);
+    r.s = stream;
+    return a;
+}
+
+// The least budget under which so many run together.
+static uint64_t least_for(int k, uint64_t held)
+{
+    uint64_t low = 1, high = UINT64_C(1) << 34;
+    while (low < high) {
+        const uint64_t middle = (low + high) / 2;
+        if (ask(middle, held, 0).k >= k)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+// All, half, a third: as many parts as it takes. Each size is walked twice, and then known.
+static void check_memory(void)
+{
+    enum { HELD = 1 << 20 };
+    static const struct {
+        int k, tried; // how many sizes are looked at until it is found
+    } steps[] = { { 6, 1 }, { 3, 2 }, { 2, 3 } };
+    uint64_t least[3];
+    net.d.forward = hungry;
+    for (int i = 0; i < 3; i++) {
+        const int k = steps[i].k;
+        least[i] = least_for(k, 0);
+        CHECK(!i || least[i] < least[i - 1]);
+        const asked fits = ask(least[i], 0, 0), less = ask(least[i] - 1, 0, 0);
+        CHECK(fits.k == k && fits.again == k && fits.walks == 2 * steps[i].tried);
+        CHECK(!fits.walks_again && fits.rows == k && fits.rows_most == PIECES);
+        CHECK(less.k == (i < 2 ? steps[i + 1].k : 1) && less.walks == 6 - 2 * (i == 0));
+        CHECK(least_for(k, HELD) == least[i] + HELD); // what is there stays
+    }
+    CHECK(ask(0, 0, 0).k == PIECES && ask(0, 0, 0).walks == 0); // there is no limit
+    for (int rows = 1; rows <= 8; rows++) {                     // what was chosen was tried before
+        const asked a = ask(least[2], 0, rows);
+        CHECK(a.k == (rows < PIECES ? rows : PIECES) && !a.walks && a.rows == a.k);
+    }
+    net.d.forward = fake_forward;
+}
+
+// What is walked for it is what would run.
+static void check_walked(void)
+{
+    nino_error err = { 0 };
+    nino_guide_piece p[PIECES];
+    nino_backend *own = nino_ref_open(UINT64_C(1) << 30, NULL, &err);
+    r.s = nino_stream_create(&(nino_stream_params){ .backend = own, .precision = NINO_PREC_F32 },
+                             &err);
+    CHECK(own && r.s);
+    nino_array *two[2] = { array_of(NINO_SHAPE(1, 2, 2, C), 0, 1),
+                           array_of(NINO_SHAPE(1, 3, 2, C), 0, 1) };
+    net.n = 0;
+    r.batch = 2;
+    for (int step = 0; step < 6; step++) { // each differs in what a walk depends on
+        all_alike(p);
+        for (int i = 0; i < PIECES; i++) {
+            alike[i].guidance = 2.5f;
+            alike[i].context = tokens[step == 1 ? 6 : 4];
+            alike_use[i].size[0] = step == 2 ? 24 : 48;
+            alike[i].n_refs = step == 3 ? 2 : 0;
+            alike[i].refs = two;
+        }
+        r.skip.doubles = step == 4 ? 5 : 0;
+        const int n = step == 5 ? 4 : PIECES;
+        for (int turn = 0; turn < 2; turn++)
+            CHECK(nino_guide_choose(&r, p, n) == n);
+        CHECK(net.n == 2 * (step + 1) && r.n_fits == step + 1);
+        for (int i = 2 * step; i < net.n; i++) {
+            const fake_call *c = &net.call[i];
+            CHECK(c->x.rank == 4 && c->x.dim[0] == 2 * n && c->x.dim[3] == C);
+            CHECK(c->x.dim[1] == (step == 2 ? 24 : 48) && c->x.dim[2] == 40);
+            CHECK(c->context.dim[0] == 2 * n && c->context.dim[1] == (step == 1 ? 6 : 4));
+            CHECK(c->context.dim[2] == 3 && c->n_refs == (step == 3 ? 2 : 0));
+            CHECK(c->guidance == 2.5f && c->skip.doubles == (step == 4 ? 5 : 0));
+        }
+    }
+    r.skip.doubles = 0;
+    r.batch = 1;
+    nino_guide_release_feeds(&r);
+    nino_stream_destroy(&r.s);
+    nino_backend_close(&own);
+    nino_array_unref(&two[0]);
+    nino_array_unref(&two[1]);
+    r.s = stream;
+}
+
 // ---- texts that do not fit ------------------------------------------------------------------------
 
 static void refused(nino_array *text, const char *what)
@@ -234,6 +381,10 @@ int main(void)
         check_order();
         check_numbers();
     }
+    r.n_axes = 2;
+    r.channels = C;
+    check_memory();
+    check_walked();
     check_refusals();
     for (int i = 1; i < 13; i++)
         nino_array_unref(&tokens[i]);
