@@ -220,6 +220,16 @@ typedef struct asked { // of a run under a budget
     int k, again, walks, walks_again, rows, rows_most;
 } asked;
 
+// Weights of another model are there, which make room when they must.
+static void bring_weights(nino_stream *s)
+{
+    nino_mem_stat m;
+    nino_unref(nino_conv2d(s, nino_zeros(s, NINO_SHAPE(1, 1, 1, C), NINO_F32), &net.mix));
+    CHECK(nino_stream_status(s, NULL) == NINO_OK);
+    nino_pool_stat(nino_stream_backend(s)->pool, &m);
+    CHECK(m.by_owner[NINO_OWN_WEIGHTS] > 0 && m.in_use == m.by_owner[NINO_OWN_WEIGHTS]);
+}
+
 // `held` bytes are in use for something else; of as many rows as `chosen` where that is not 0.
 static asked ask(uint64_t budget, uint64_t held, int chosen)
 {
@@ -230,6 +240,8 @@ static asked ask(uint64_t budget, uint64_t held, int chosen)
     nino_stream *s = nino_stream_create(
         &(nino_stream_params){ .backend = own, .precision = NINO_PREC_F32 }, &err);
     CHECK(own && s);
+    if (budget)
+        bring_weights(s);
     nino_tensor *t = held ? nino_zeros(s, NINO_SHAPE((int64_t) held / 4), NINO_F32) : NULL;
     const nino_choice choice = { .rows = chosen };
     nino_stream_set_choice(s, &choice);
@@ -245,15 +257,33 @@ static asked ask(uint64_t budget, uint64_t held, int chosen)
     nino_guide_release_feeds(&r); // what is known of batches too
     nino_unref(t);
     nino_stream_destroy(&s);
+    nino_backend_drop_weights(own);
     nino_backend_close(&own);
     r.s = stream;
     return a;
 }
 
+// What a plan takes for k of them.
+static uint64_t need_of(int k)
+{
+    nino_mem_stat m;
+    nino_backend *plan = nino_plan_open(&be->profile, 0, NULL, NULL);
+    nino_stream *s = nino_stream_create(
+        &(nino_stream_params){ .backend = plan, .precision = NINO_PREC_F32 }, NULL);
+    CHECK(plan && s);
+    nino_forward f = { .x = nino_zeros(s, NINO_SHAPE(k, 48, 40, C), NINO_F32) };
+    f.context = nino_zeros(s, NINO_SHAPE(k, 4, 3), NINO_F32);
+    nino_unref(hungry(s, &net.d, &f));
+    nino_pool_stat(plan->pool, &m);
+    nino_stream_destroy(&s);
+    nino_backend_close(&plan);
+    return m.reserved;
+}
+
 // The least budget under which so many run together.
 static uint64_t least_for(int k, uint64_t held)
 {
-    uint64_t low = 1, high = UINT64_C(1) << 34;
+    uint64_t low = 1 << 20, high = UINT64_C(1) << 34;
     while (low < high) {
         const uint64_t middle = (low + high) / 2;
         if (ask(middle, held, 0).k >= k)
@@ -276,7 +306,7 @@ static void check_memory(void)
     for (int i = 0; i < 3; i++) {
         const int k = steps[i].k;
         least[i] = least_for(k, 0);
-        CHECK(!i || least[i] < least[i - 1]);
+        CHECK(least[i] == need_of(k) && (!i || least[i] < least[i - 1]));
         const asked fits = ask(least[i], 0, 0), less = ask(least[i] - 1, 0, 0);
         CHECK(fits.k == k && fits.again == k && fits.walks == 2 * steps[i].tried);
         CHECK(!fits.walks_again && fits.rows == k && fits.rows_most == PIECES);

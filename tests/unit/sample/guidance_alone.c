@@ -318,10 +318,13 @@ static void check_momentum(void)
 static void check_refusals(void)
 {
     const nino_patch p = { .kind = NINO_PATCH_SHARPEN, .v = { 6, 1, 0.1 } };
-    const int64_t small[] = { 6, 10 }, least[] = { 7, 7 }, clip[] = { 2, 8, 8 };
+    const int64_t small[] = { 6, 10 }, narrow[] = { 10, 6 }, least[] = { 7, 7 },
+                  clip[] = { 2, 8, 8 };
     static float v[MOST];
     CHECK(nino_latent_operate(&p, v, 1, 3, small, 2, &err) == NINO_ERR_RANGE);
     CHECK_STR(err.msg, "a radius of 6 does not fit into 10x6 cells");
+    CHECK(nino_latent_operate(&p, v, 1, 3, narrow, 2, &err) == NINO_ERR_RANGE);
+    CHECK_STR(err.msg, "a radius of 6 does not fit into 6x10 cells");
     CHECK_OK(nino_latent_operate(&p, v, 1, 3, least, 2, &err), err);
     CHECK(nino_latent_operate(&p, v, 1, 3, clip, 3, &err) == NINO_ERR_UNSUPPORTED);
     CHECK_STR(err.msg, "it sharpens pictures, not videos");
