@@ -20,6 +20,79 @@ static uint64_t in_use(void)
     return m.in_use;
 }
 
+// ---- under plan -----------------------------------------------------------------------------------
+
+enum { EVALUATIONS = 7 };
+
+static const int *loads; // bytes of weights that come in, walk by walk
+
+// A network of which each walk costs more than the one before.
+static nino_tensor *costly(nino_stream *s, const nino_diffusion *d, nino_forward *f)
+{
+    fake_net *n = d->net;
+    nino_backend *plan = nino_stream_backend(s);
+    plan->flops += 1000 * (n->n + 1);
+    plan->load_bytes += (uint64_t) loads[n->n++];
+    CHECK(nino_dim(f->x, 0) == BATCH && nino_dim(f->x, 1) == ROWS && nino_dim(f->x, 3) == C);
+    nino_unref(f->context);
+    return f->x;
+}
+
+// A batch is walked twice, and while weights come in until as many did so three times; then the last
+// walk counts for the others. Another way is walked anew.
+static void check_walks(void)
+{
+    static const struct {
+        int loads[2 * EVALUATIONS], walks;
+    } cases[] = { { { 0, 0, 1 }, 2 },       { { 5, 0, 1 }, 2 },
+                  { { 5, 5, 5, 1 }, 3 },    { { 5, 4, 0, 1 }, 3 },
+                  { { 5, 4, 4, 4, 1 }, 4 }, { { 5, 5, 4, 4, 4, 1 }, 5 },
+                  { { 5, 5, 4, 0, 1 }, 4 }, { { 5, 4, 5, 4, 5, 4, 5 }, 7 } };
+    nino_error err = { 0 };
+    net.d.forward = costly;
+    for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
+        nino_backend *plan = nino_plan_open(&be->profile, 0, NULL, &err);
+        nino_stream *s = nino_stream_create(
+            &(nino_stream_params){ .backend = plan, .precision = NINO_PREC_F32 }, &err);
+        CHECK(plan && s);
+        nino_cond_model m = { .context = array_of(NINO_SHAPE(1, 2, 3), 0, 1), .guidance = NAN };
+        const nino_cond_use u = { .model = &m, .size = { ROWS, COLUMNS } };
+        const nino_guide_piece p = { &u, 0 };
+        const nino_shape latent = NINO_SHAPE(BATCH, ROWS, COLUMNS, C);
+        r = (nino_guide_run){ .s = s, .net = &net.d };
+        nino_guide_set_shape(&r, &latent);
+        nino_guide_feed *f = nino_guide_feed_get(&r, &p, 1);
+        net.n = 0;
+        loads = cases[k].loads;
+        double flops = plan->flops;
+        uint64_t load = plan->load_bytes;
+        for (int i = 0; i < EVALUATIONS; i++) {
+            nino_guide_run_batch(&r, &p, 1, NULL, 1);
+            const int walk = i < cases[k].walks ? i : cases[k].walks - 1;
+            CHECK(net.n == walk + 1 && r.forwards == (uint64_t) net.n && f->n_walks == 1);
+            flops += 1000 * (walk + 1);
+            load += (uint64_t) loads[walk];
+            CHECK(plan->flops == flops && plan->load_bytes == load);
+        }
+        r.skip.singles = 1;
+        loads = (const int[3 * EVALUATIONS]){ 0 };
+        for (int i = 0; i < 3; i++)
+            nino_guide_run_batch(&r, &p, 1, NULL, 1);
+        CHECK(net.n == cases[k].walks + 2 && f->n_walks == 2 && f->walk[1].way.skip.singles == 1);
+        r.skip.singles = 0;
+        nino_guide_run_batch(&r, &p, 1, NULL, 1);
+        CHECK(net.n == cases[k].walks + 2 + (cases[k].walks == EVALUATIONS) && f->n_walks == 2);
+        CHECK(nino_stream_status(s, NULL) == NINO_OK && r.feeds == f);
+        nino_guide_release_feeds(&r);
+        nino_array_unref(&m.context);
+        nino_stream_destroy(&s);
+        nino_backend_close(&plan);
+    }
+    net.d.forward = fake_forward;
+}
+
+// ---- on the device --------------------------------------------------------------------------------
+
 // Values that no other array has.
 static nino_array *next(nino_shape shape)
 {
@@ -188,6 +261,7 @@ int main(void)
     check_all(false);
     check_all(true);
     check_bare();
+    check_walks();
     close_all();
     return 0;
 }
