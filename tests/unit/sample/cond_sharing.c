@@ -367,6 +367,82 @@ static void check_walked(void)
     r.s = stream;
 }
 
+// Takes t, which must have that shape.
+static void takes(nino_tensor *t, nino_shape want)
+{
+    CHECK(t && nino_shape_equal(nino_shape_of(t), &want));
+    nino_unref(t);
+}
+
+// Of three entries, two items each, everything that there may be.
+static nino_tensor *described(nino_stream *s, const nino_diffusion *d, nino_forward *f)
+{
+    fake_net *n = d->net;
+    CHECK(nino_stream_is_plan(s) && f->n_refs == 2 && f->n_controls == 2);
+    takes(f->context, NINO_SHAPE(6, 12, 3));
+    takes(f->context_mask, NINO_SHAPE(6, 3));
+    takes(f->y, NINO_SHAPE(6, 2));
+    takes(f->concat, NINO_SHAPE(6, 4, 5, 7));
+    takes(f->vision, NINO_SHAPE(6, 2, 9));
+    takes(f->refs[0], NINO_SHAPE(6, 2, 3, C));
+    takes(f->refs[1], NINO_SHAPE(6, 3, 1, C));
+    takes(f->control[0], NINO_SHAPE(6, 2, 4, 5, 3));
+    takes(f->control[1], NINO_SHAPE(6, 3, 4, 5, 2));
+    CHECK(f->control_strength[0] == 0.5f && f->control_strength[1] == 2 && f->text && f->times);
+    CHECK(f->guidance == 4 && f->ref_method == (nino_ref_method) 2 && !f->pass && !f->residuals);
+    for (int i = 0; i < 6; i++)
+        CHECK(f->timestep[i] == 0);
+    n->n++;
+    return f->x;
+}
+
+static void check_inputs(void)
+{
+    nino_error err = { 0 };
+    nino_guide_piece p[3];
+    nino_backend *own = nino_ref_open(UINT64_C(1) << 30, NULL, &err);
+    r.s = nino_stream_create(&(nino_stream_params){ .backend = own, .precision = NINO_PREC_F32 },
+                             &err);
+    CHECK(own && r.s);
+    nino_array *refs[] = { array_of(NINO_SHAPE(1, 2, 3, C), 0, 1),
+                           array_of(NINO_SHAPE(1, 3, 1, C), 0, 1) },
+               *vision = array_of(NINO_SHAPE(1, 2, 9), 0, 1),
+               *concat = array_of(NINO_SHAPE(2, H, W, 7), 0, 1),
+               *control[] = { array_of(NINO_SHAPE(1, 2, 4, 5, 3), 0, 1),
+                              array_of(NINO_SHAPE(1, 3, 4, 5, 2), 0, 1) };
+    for (int i = 0; i < 3; i++) {
+        alike[i] = (nino_cond_model){ .context = tokens[i == 1 ? 3
+                                                        : i    ? 12
+                                                               : 4],
+                                      .context_mask = wide[3],
+                                      .y = wide[2],
+                                      .concat = concat,
+                                      .vision = vision,
+                                      .control = { control[0], control[1] },
+                                      .control_strength = { 0.5f, 2 },
+                                      .n_controls = 2,
+                                      .refs = refs,
+                                      .n_refs = 2,
+                                      .ref_method = (nino_ref_method) 2,
+                                      .guidance = 4 };
+        alike_use[i] = (nino_cond_use){ .model = &alike[i], .size = { 4, 5 }, .has_area = true };
+        p[i] = (nino_guide_piece){ &alike_use[i], 0 };
+    }
+    net.d.forward = described;
+    net.n = 0;
+    r.batch = 2;
+    CHECK(nino_guide_choose(&r, p, 3) == 3 && net.n == 2);
+    net.d.forward = fake_forward;
+    r.batch = 1;
+    nino_guide_release_feeds(&r);
+    nino_stream_destroy(&r.s);
+    nino_backend_close(&own);
+    nino_array *all[] = { refs[0], refs[1], vision, concat, control[0], control[1] };
+    for (int i = 0; i < 6; i++)
+        nino_array_unref(&all[i]);
+    r.s = stream;
+}
+
 // ---- texts that do not fit ------------------------------------------------------------------------
 
 static void refused(nino_array *text, const char *what)
@@ -415,6 +491,7 @@ int main(void)
     r.channels = C;
     check_memory();
     check_walked();
+    check_inputs();
     check_refusals();
     for (int i = 1; i < 13; i++)
         nino_array_unref(&tokens[i]);
