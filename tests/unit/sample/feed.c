@@ -91,6 +91,34 @@ static void check_walks(void)
     net.d.forward = fake_forward;
 }
 
+// What the network is given is what there is of the batch; it may do with it as it likes.
+static nino_tensor *given(nino_stream *s, const nino_diffusion *d, nino_forward *f)
+{
+    fake_net *n = d->net;
+    const nino_guide_feed *feed = r.feeds;
+    CHECK(nino_stream_is_plan(s) && nino_dim(f->x, 0) == feed->n * r.batch);
+    CHECK(f->context == feed->context && f->context_mask == feed->context_mask);
+    CHECK(f->y == feed->y && f->concat == feed->concat && f->vision == feed->vision);
+    CHECK(f->n_refs == 2 && f->n_controls == 2 && !f->residuals && !f->pass && !f->frames);
+    CHECK(f->text == &feed->text && f->times == &r.times && f->guidance == 4);
+    CHECK(f->control_strength == model[0].control_strength && f->skip.doubles == 9);
+    for (int i = 0; i < f->n_refs; i++) {
+        CHECK(f->refs[i] == feed->refs[i]);
+        nino_unref(f->refs[i]);
+    }
+    for (int i = 0; i < NINO_COND_CONTROLS; i++) {
+        CHECK(f->control[i] == feed->control[i]);
+        nino_unref(f->control[i]);
+    }
+    for (int64_t i = 0; i < feed->n * r.batch; i++)
+        CHECK(f->timestep[i] == 0);
+    nino_tensor *const all[] = { f->context, f->context_mask, f->y, f->concat, f->vision };
+    for (int i = 0; i < 5; i++)
+        nino_unref(all[i]);
+    n->n++;
+    return f->x;
+}
+
 // ---- on the device --------------------------------------------------------------------------------
 
 // Values that no other array has.
@@ -255,6 +283,30 @@ static void check_bare(void)
     end();
 }
 
+static void check_given(void)
+{
+    nino_error err = { 0 };
+    nino_backend *plan = nino_plan_open(&be->profile, 0, NULL, &err);
+    nino_stream *s = nino_stream_create(
+        &(nino_stream_params){ .backend = plan, .precision = NINO_PREC_F32 }, &err);
+    CHECK(plan && s);
+    begin(false);
+    const nino_guide_piece p[] = { { &use[0], 0 }, { &use[1], 1 }, { &use[2], 2 } };
+    for (int i = 0; i < ENTRIES; i++)
+        model[i].guidance = 4;
+    r.s = s;
+    r.skip.doubles = 9;
+    net.d.forward = given;
+    net.n = 0;
+    nino_guide_run_batch(&r, p, 3, NULL, 1);
+    nino_guide_run_batch(&r, p, 3, NULL, 1);
+    CHECK(net.n == 2 && nino_stream_status(s, NULL) == NINO_OK);
+    net.d.forward = fake_forward;
+    end();
+    nino_stream_destroy(&s);
+    nino_backend_close(&plan);
+}
+
 int main(void)
 {
     open_all();
@@ -262,6 +314,7 @@ int main(void)
     check_all(true);
     check_bare();
     check_walks();
+    check_given();
     close_all();
     return 0;
 }
