@@ -119,6 +119,60 @@ static nino_tensor *given(nino_stream *s, const nino_diffusion *d, nino_forward 
     return f->x;
 }
 
+static int64_t told_part, told_whole; // of the op that ran last
+static const nino_backend_impl *below;
+
+static nino_status spied(nino_backend *plan, const nino_op_call *c, nino_error *err)
+{
+    told_part = c->d.part;
+    told_whole = c->d.whole;
+    return below->run(plan, c, err);
+}
+
+static nino_tensor *scaled(nino_stream *s, const nino_diffusion *d, nino_forward *f)
+{
+    (void) d;
+    nino_unref(f->context);
+    return nino_scale(s, f->x, 2, 0);
+}
+
+// A batch that is a part of another is computed as that: n entries of each make a part of n of the whole.
+static void check_parts(void)
+{
+    static const int64_t wholes[] = { 0, 5, 9 };
+    for (int k = 0; k < 3; k++)
+        for (int n = 1; n <= ENTRIES; n++) {
+            nino_error err = { 0 };
+            nino_backend *plan = nino_plan_open(&be->profile, 0, NULL, &err);
+            nino_stream *s = nino_stream_create(
+                &(nino_stream_params){ .backend = plan, .precision = NINO_PREC_F32 }, &err);
+            CHECK(plan && s);
+            nino_backend_impl spy = *plan->impl;
+            below = plan->impl;
+            spy.run = spied;
+            nino_cond_model m = { .context = array_of(NINO_SHAPE(1, 2, 3), 0, 1), .guidance = NAN };
+            const nino_cond_use u = { .model = &m, .size = { ROWS, COLUMNS } };
+            const nino_guide_piece p[ENTRIES] = { { &u, 0 }, { &u, 0 }, { &u, 0 } };
+            const nino_shape latent = NINO_SHAPE(BATCH, ROWS, COLUMNS, C);
+            r = (nino_guide_run){ .s = s, .net = &net.d, .whole = wholes[k] };
+            nino_guide_set_shape(&r, &latent);
+            net.d.forward = scaled;
+            plan->impl = &spy;
+            told_part = told_whole = -1;
+            nino_guide_run_batch(&r, p, n, NULL, 1);
+            CHECK(told_part == (wholes[k] ? n * BATCH : 0) && told_whole == n * wholes[k]);
+            nino_unref(nino_scale(s, nino_zeros(s, NINO_SHAPE(n * BATCH, 2), NINO_F32), 2, 0));
+            CHECK(!told_part && !told_whole); // nothing else is a part
+            plan->impl = below;
+            CHECK(nino_stream_status(s, NULL) == NINO_OK);
+            nino_guide_release_feeds(&r);
+            nino_array_unref(&m.context);
+            nino_stream_destroy(&s);
+            nino_backend_close(&plan);
+        }
+    net.d.forward = fake_forward;
+}
+
 // ---- on the device --------------------------------------------------------------------------------
 
 // Values that no other array has.
@@ -315,6 +369,7 @@ int main(void)
     check_bare();
     check_walks();
     check_given();
+    check_parts();
     close_all();
     return 0;
 }
