@@ -16,94 +16,132 @@ static const pth_pickle pickles[] = {
            "\x80\x02" TENSOR_OF("K\0", "K\6K\1\x86",
                                 "K\1\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f\x86") "."),
     PICKLE("an empty tensor", "ok", "\x80\x02" TENSOR_OF("K\6", "K\0K\2\x86", "K\2K\1\x86") "."),
-    PICKLE("another function", "unknown",
+    PICKLE("another function",
+           "unknown: the pickle wants to run os.system, which is never done; convert the file to "
+           "safetensors",
            "\x80\x02"
            "cos\nsystem\nX\2\0\0\0id\x85R."),
-    PICKLE("a name that only begins like a known one", "unknown",
+    PICKLE("a name that only begins like a known one",
+           "unknown: the pickle wants to run torch.FloatStorageX, which is never done; convert the "
+           "file to safetensors",
            "\x80\x02"
            "ctorch\nFloatStorageX\n."),
-    PICKLE("a module that only ends like a known one", "unknown",
+    PICKLE("a module that only ends like a known one",
+           "unknown: the pickle wants to run xtorch.FloatStorage, which is never done; convert the "
+           "file to safetensors",
            "\x80\x02"
            "cxtorch\nFloatStorage\n."),
-    PICKLE("STACK_GLOBAL", "unknown", "\x80\x02X\2\0\0\0osX\6\0\0\0system\x93."),
-    PICKLE("INST", "unknown", "\x80\x02(ios\nsystem\n."),
-    PICKLE("OBJ", "unknown", "\x80\x02(ctorch\nFloatStorage\no."),
-    PICKLE("NEWOBJ", "unknown",
+    PICKLE("STACK_GLOBAL", "unknown: the pickle has instruction 0x93, which no state dict needs",
+           "\x80\x02X\2\0\0\0osX\6\0\0\0system\x93."),
+    PICKLE("INST", "unknown: the pickle has instruction 0x69, which no state dict needs",
+           "\x80\x02(ios\nsystem\n."),
+    PICKLE("OBJ", "unknown: the pickle has instruction 0x6f, which no state dict needs",
+           "\x80\x02(ctorch\nFloatStorage\no."),
+    PICKLE("NEWOBJ", "unknown: the pickle has instruction 0x81, which no state dict needs",
            "\x80\x02"
            "ctorch\nFloatStorage\n)\x81."),
-    PICKLE("EXT1", "unknown", "\x80\x02\x82\1."),
-    PICKLE("EXT4", "unknown", "\x80\x02\x84\1\0\0\0."),
-    PICKLE("PERSID as text", "unknown", "\x80\x02Pstorage\n."),
-    PICKLE("FRAME past the end", "unknown", "\x80\x02\x95\xff\xff\xff\xff\0\0\0\0."),
-    PICKLE("BINUNICODE8 of 2^63", "unknown", "\x80\x02\x8d\0\0\0\0\0\0\0\x80."),
-    PICKLE("PUT as text", "unknown", "\x80\x02Np4294967296\n."),
-    PICKLE("protocol 4", "version", "\x80\x04}."),
-    PICKLE("REDUCE of a dict", "schema", "\x80\x02})R."),
-    PICKLE("REDUCE without a tuple", "schema",
+    PICKLE("EXT1", "unknown: the pickle has instruction 0x82, which no state dict needs",
+           "\x80\x02\x82\1."),
+    PICKLE("EXT4", "unknown: the pickle has instruction 0x84, which no state dict needs",
+           "\x80\x02\x84\1\0\0\0."),
+    PICKLE("PERSID as text", "unknown: the pickle has instruction 0x50, which no state dict needs",
+           "\x80\x02Pstorage\n."),
+    PICKLE("FRAME past the end",
+           "unknown: the pickle has instruction 0x95, which no state dict needs",
+           "\x80\x02\x95\xff\xff\xff\xff\0\0\0\0."),
+    PICKLE("BINUNICODE8 of 2^63",
+           "unknown: the pickle has instruction 0x8d, which no state dict needs",
+           "\x80\x02\x8d\0\0\0\0\0\0\0\x80."),
+    PICKLE("PUT as text", "unknown: the pickle has instruction 0x70, which no state dict needs",
+           "\x80\x02Np4294967296\n."),
+    PICKLE("protocol 4", "version: pickle protocol 4 is not read", "\x80\x04}."),
+    PICKLE("REDUCE of a dict", "schema: the pickle calls something that cannot be called",
+           "\x80\x02})R."),
+    PICKLE("REDUCE without a tuple", "schema: the pickle calls with something that is not a tuple",
            "\x80\x02"
            "ccollections\nOrderedDict\nNR."),
-    PICKLE("BUILD of a tuple", "schema", "\x80\x02)}b."),
-    PICKLE("SETITEM on a tuple", "schema", "\x80\x02)K\1K\1s."),
-    PICKLE("APPEND to a dict", "schema", "\x80\x02}K\1a."),
-    PICKLE("a storage that is no tuple", "schema", "\x80\x02NQ."),
-    PICKLE("a storage of another kind", "schema",
+    PICKLE("BUILD of a tuple", "schema: the pickle sets attributes of something that is not a dict",
+           "\x80\x02)}b."),
+    PICKLE("SETITEM on a tuple", "schema: the pickle stores into something that is not a dict",
+           "\x80\x02)K\1K\1s."),
+    PICKLE("APPEND to a dict", "schema: the pickle appends to something that is not a list",
+           "\x80\x02}K\1a."),
+    PICKLE("a storage that is no tuple", "schema: a reference to a storage has an unknown form",
+           "\x80\x02NQ."),
+    PICKLE("a storage of another kind", "schema: a reference to a storage has an unknown form",
            "\x80\x02(X\1\0\0\0xctorch\nFloatStorage\n" KEY("0") KEY("c") "K\6tQ."),
-    PICKLE("GET before PUT", "syntax", "\x80\x02h\5."),
-    PICKLE("LONG_GET far away", "syntax", "\x80\x02j\xff\xff\xff\xff."),
-    PICKLE("LONG_PUT far away", "limit", "\x80\x02Nr\xff\xff\xff\xff."),
-    PICKLE("LONG1 of 255 bytes", "overflow", "\x80\x02\x8a\xff."),
-    PICKLE("no STOP", "truncated", "\x80\x02}"),
-    PICKLE("two STOPs", "syntax", "\x80\x02}.."),
-    PICKLE("two values", "syntax", "\x80\x02}}."),
-    PICKLE("an open group", "syntax", "\x80\x02}(."),
-    PICKLE("no mark", "syntax", "\x80\x02}t."),
-    PICKLE("an empty stack", "syntax", "\x80\x02\x85."),
-    PICKLE("taking from below a mark", "syntax", "\x80\x02NN(\x86."),
-    PICKLE("PUT of nothing", "syntax", "\x80\x02q\0."),
-    PICKLE("an odd number of items", "schema", "\x80\x02}(K\1u."),
-    PICKLE("a string past the end", "truncated", "\x80\x02X\xff\xff\xff\x7f."),
-    PICKLE("a name without end", "truncated",
+    PICKLE("GET before PUT", "syntax: the pickle recalls a value that it never kept",
+           "\x80\x02h\5."),
+    PICKLE("LONG_GET far away", "syntax: the pickle recalls a value that it never kept",
+           "\x80\x02j\xff\xff\xff\xff."),
+    PICKLE("LONG_PUT far away", "limit: the pickle remembers more than 1048576 values",
+           "\x80\x02Nr\xff\xff\xff\xff."),
+    PICKLE("LONG1 of 255 bytes", "overflow: the pickle holds an integer of 255 bytes",
+           "\x80\x02\x8a\xff."),
+    PICKLE("no STOP", "truncated: the pickle has no end", "\x80\x02}"),
+    PICKLE("two STOPs", "syntax: 1 bytes follow the pickle", "\x80\x02}.."),
+    PICKLE("two values", "syntax: the pickle leaves 2 values", "\x80\x02}}."),
+    PICKLE("an open group", "syntax: the pickle leaves 1 values", "\x80\x02}(."),
+    PICKLE("no mark", "syntax: the pickle closes a group that it never opened", "\x80\x02}t."),
+    PICKLE("an empty stack", "syntax: the pickle takes more from its stack than there is",
+           "\x80\x02\x85."),
+    PICKLE("taking from below a mark", "syntax: the pickle takes more from its stack than there is",
+           "\x80\x02NN(\x86."),
+    PICKLE("PUT of nothing", "syntax: the pickle takes more from its stack than there is",
+           "\x80\x02q\0."),
+    PICKLE("an odd number of items", "schema: the pickle stores into something that is not a dict",
+           "\x80\x02}(K\1u."),
+    PICKLE("a string past the end", "truncated: the pickle ends inside a string",
+           "\x80\x02X\xff\xff\xff\x7f."),
+    PICKLE("a name without end", "truncated: the pickle ends inside a name",
            "\x80\x02"
            "ccollections"),
-    PICKLE("nothing but a number", "schema", "\x80\x02K\1."),
-    PICKLE("a tensor named by a number", "schema", "\x80\x02}K\1" TENSOR "s."),
-    PICKLE("a tensor without name", "name", "\x80\x02}X\0\0\0\0" TENSOR "s."),
-    PICKLE("a tensor with a zero in its name", "name", "\x80\x02}X\3\0\0\0a\0b" TENSOR "s."),
-    PICKLE("two tensors of one name", "dup", "\x80\x02}" KEY("w") TENSOR "s" KEY("w") TENSOR "s."),
-    PICKLE("a negative stride", "range",
+    PICKLE("nothing but a number", "schema: the file holds no tensors", "\x80\x02K\1."),
+    PICKLE("a tensor named by a number", "schema: a tensor's name is not a string",
+           "\x80\x02}K\1" TENSOR "s."),
+    PICKLE("a tensor without name", "name: a tensor's name has 0 bytes",
+           "\x80\x02}X\0\0\0\0" TENSOR "s."),
+    PICKLE("a tensor with a zero in its name", "name: a tensor's name contains control characters",
+           "\x80\x02}X\3\0\0\0a\0b" TENSOR "s."),
+    PICKLE("two tensors of one name", "dup: two tensors are called 'w'",
+           "\x80\x02}" KEY("w") TENSOR "s" KEY("w") TENSOR "s."),
+    PICKLE("a negative stride", "range: a tensor has a negative dimension or stride",
            "\x80\x02" TENSOR_OF("K\5", "K\2\x85", "J\xff\xff\xff\xff\x85") "."),
-    PICKLE("a negative dimension", "range",
+    PICKLE("a negative dimension", "range: a tensor has a negative dimension or stride",
            "\x80\x02" TENSOR_OF("K\0", "J\xff\xff\xff\xff\x85", "K\1\x85") "."),
-    PICKLE("an offset past the end", "range",
+    PICKLE("an offset past the end", "range: a tensor's last element lies outside its storage",
            "\x80\x02" TENSOR_OF("K\6", "K\1\x85", "K\1\x85") "."),
-    PICKLE("a negative offset", "range",
+    PICKLE("a negative offset", "range: a tensor starts before its storage",
            "\x80\x02" TENSOR_OF("J\xff\xff\xff\xff", "K\1\x85", "K\1\x85") "."),
-    PICKLE("a last element past the end", "range",
+    PICKLE("a last element past the end", "range: a tensor's last element lies outside its storage",
            "\x80\x02" TENSOR_OF("K\1", "K\2K\3\x86", "K\3K\1\x86") "."),
-    PICKLE("more elements than the storage", "range",
+    PICKLE("more elements than the storage", "range: a tensor has more elements than its storage",
            "\x80\x02" TENSOR_OF("K\0", "K\7\x85", "K\0\x85") "."),
-    PICKLE("shape and strides of unlike length", "schema",
+    PICKLE("shape and strides of unlike length",
+           "schema: a tensor's shape and strides differ in length",
            "\x80\x02" TENSOR_OF("K\0", "K\2\x85", "K\3K\1\x86") "."),
-    PICKLE("a shape of words", "schema",
+    PICKLE("a shape of words", "schema: a tensor's shape is not made of integers",
            "\x80\x02" TENSOR_OF("K\0", KEY("2") "\x85", "K\1\x85") "."),
-    PICKLE("nine dimensions", "limit",
+    PICKLE("nine dimensions", "limit: a tensor has 9 dimensions",
            "\x80\x02" TENSOR_OF("K\0", "(K\1K\1K\1K\1K\1K\1K\1K\1K\1t",
                                 "(K\1K\1K\1K\1K\1K\1K\1K\1K\1t") "."),
-    PICKLE("a product beyond 64 bits", "overflow",
+    PICKLE("a product beyond 64 bits", "overflow: the number of elements exceeds 64 bits",
            "\x80\x02" TENSOR_OF("K\0", "\x8a\5\0\0\0\0\1\x8a\5\0\0\0\0\1\x86", "K\0K\0\x86") "."),
-    PICKLE("a stride beyond 64 bits", "overflow",
+    PICKLE("a stride beyond 64 bits", "overflow: a stride exceeds 64 bits",
            "\x80\x02" TENSOR_OF("K\0", "K\4K\1\x86",
                                 "\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7fK\1\x86") "."),
-    PICKLE("a storage of 2^62 elements", "overflow",
+    PICKLE("a storage of 2^62 elements", "overflow: a storage of 4611686018427387904 elements",
            "\x80\x02" REBUILD "((X\7\0\0\0storagectorch\nFloatStorage\n" KEY("0")
                KEY("c") "\x8a\x08\0\0\0\0\0\0\0\x40tQK\0K\6\x85K\1\x85\x89" DICT "tR."),
-    PICKLE("a name that is not UTF-8", "name", "\x80\x02}" KEY("\xff") TENSOR "s."),
-    PICKLE("an instruction that is cut", "truncated", "\x80\x02}M\1"),
-    PICKLE("a storage that is not there", "schema",
+    PICKLE("a name that is not UTF-8", "name: a tensor's name is not UTF-8",
+           "\x80\x02}" KEY("\xff") TENSOR "s."),
+    PICKLE("an instruction that is cut", "truncated: the pickle ends inside an instruction",
+           "\x80\x02}M\1"),
+    PICKLE("a storage that is not there", "schema: the storage of 'tensor' is missing",
            "\x80\x02" REBUILD "((X\7\0\0\0storagectorch\nFloatStorage\n" KEY("9")
                KEY("c") "K\6tQK\0K\6\x85K\1"
                         "\x85\x89" DICT "tR."),
-    PICKLE("a storage longer than its entry", "range",
+    PICKLE("a storage longer than its entry", "range: the storage of 'tensor' is too short",
            "\x80\x02" REBUILD "((X\7\0\0\0storagectorch\nFloatStorage\n" KEY("0")
                KEY("c") "K\7tQK\0K\6\x85K\1"
                         "\x85\x89" DICT "tR."),
@@ -120,13 +158,14 @@ static void check_pickles(void)
     for (int i = 0; i < 20000; i++)
         nino_buf_addc(&deep, 'N');
     nino_buf b = pth_archive(deep.data, deep.len);
-    pth_expect(&b, "a stack of 20000 values", "limit");
+    pth_expect(&b, "a stack of 20000 values",
+               "limit: the pickle needs a stack of more than 10000 values");
     nino_buf_clear(&deep);
     nino_buf_add(&deep, "\x80\x02", 2);
     for (int i = 0; i < 20000; i++)
         nino_buf_addc(&deep, '(');
     b = pth_archive(deep.data, deep.len);
-    pth_expect(&b, "20000 open groups", "limit");
+    pth_expect(&b, "20000 open groups", "limit: the pickle opens more than 10000 groups");
     nino_buf_release(&deep);
 }
 
@@ -197,51 +236,57 @@ static void check_zip(void)
     b = pth_zip_of(two, 2, true, 0);
     pth_expect(&b, "zip64 records", "ok");
     b = pth_zip_of(two, 2, true, 1);
-    pth_expect(&b, "zip64 sizes that disagree", "range");
+    pth_expect(&b, "zip64 sizes that disagree",
+               "range: the zip64 record disagrees with the archive's end");
     b = pth_zip_of(three, 3, false, 0);
-    pth_expect(&b, "an entry twice", "dup");
+    pth_expect(&b, "an entry twice", "dup: the archive holds 'm/data/0' twice");
     three[2] = model;
     three[2].name = "other/data.pkl";
     b = pth_zip_of(three, 3, false, 0);
-    pth_expect(&b, "two models", "dup");
+    pth_expect(&b, "two models", "dup: the archive holds two models");
     b = pth_zip_of(&data, 1, false, 0);
-    pth_expect(&b, "no model", "schema");
+    pth_expect(&b, "no model", "schema: a zip archive, but not of PyTorch: no data.pkl in it");
     two[1].method = 8;
     b = pth_zip_of(two, 2, false, 0);
-    pth_expect(&b, "a deflated entry", "schema");
+    pth_expect(&b, "a deflated entry",
+               "schema: 'm/data/0' is compressed or encrypted; only stored entries are read");
     two[1] = data;
     two[1].flags = 1;
     b = pth_zip_of(two, 2, false, 0);
-    pth_expect(&b, "an encrypted entry", "schema");
+    pth_expect(&b, "an encrypted entry",
+               "schema: 'm/data/0' is compressed or encrypted; only stored entries are read");
     two[1] = data;
     two[1].local_lie = 4;
     b = pth_zip_of(two, 2, false, 0);
-    pth_expect(&b, "a local header that disagrees", "range");
+    pth_expect(&b, "a local header that disagrees",
+               "range: an entry and the archive's directory disagree");
     two[1].local_lie = two[1].directory_lie = 0x1000000;
     b = pth_zip_of(two, 2, false, 0);
-    pth_expect(&b, "an entry longer than the file", "truncated");
+    pth_expect(&b, "an entry longer than the file", "truncated: an entry ends outside the file");
     two[1] = data;
     two[1].local_name = "m/data/1";
     b = pth_zip_of(two, 2, false, 0);
-    pth_expect(&b, "a local name that disagrees", "range");
+    pth_expect(&b, "a local name that disagrees",
+               "range: an entry and the archive's directory disagree");
     two[1] = data;
     two[1].is_wide = true;
     b = pth_zip_of(two, 2, false, 0);
     pth_expect(&b, "sizes in a zip64 field", "ok");
     two[1].wide_cut = 8;
     b = pth_zip_of(two, 2, false, 0);
-    pth_expect(&b, "a zip64 field without position", "range");
+    pth_expect(&b, "a zip64 field without position", "range: a zip64 field is too short");
     two[1] = (part){ .name = "m/byteorder", .data = "big", .len = 3 };
     b = pth_zip_of(two, 2, false, 0);
-    pth_expect(&b, "big-endian", "version");
+    pth_expect(&b, "big-endian", "version: the numbers are not little-endian");
     two[1].data = "elttil";
     two[1].len = 6;
     b = pth_zip_of(two, 2, false, 0);
-    pth_expect(&b, "an unknown byte order", "version");
+    pth_expect(&b, "an unknown byte order", "version: the numbers are not little-endian");
     two[1] = data;
     b = pth_zip_of(two, 2, false, 0);
     nino_buf_addc(&b, 0);
-    pth_expect(&b, "a byte behind the archive", "truncated");
+    pth_expect(&b, "a byte behind the archive",
+               "truncated: the archive has no directory; the file is incomplete");
     b = pth_zip_of(two, 2, false, 0);
     for (size_t bit = 0; bit < 8 * b.len; bit++) { // any one bit changed: an answer, no harm
         b.data[bit / 8] ^= (char) (1 << bit % 8);
@@ -320,18 +365,34 @@ static void check_old(void)
         const char *what, *kind;
         old_file f;
     } bad[] = {
-        { "another version", "version", OLD("10", 2, 6, .version = "K\1.") },
-        { "a version that is a word", "version", OLD("10", 2, 6, .version = "N.") },
-        { "a storage longer than it says", "range", OLD("10", 1, 6, .cut = 0) },
-        { "a storage of 2^63 elements", "range", OLD("10", 2, 1ull << 63, .cut = 0) },
-        { "a file that lacks a byte", "truncated", OLD("10", 2, 6, .cut = 1) },
-        { "a file that lacks a storage", "truncated", OLD("10", 2, 6, .cut = 8 + sizeof(storage)) },
-        { "a storage without a tensor", "schema", OLD("12", 2, 6, .cut = 0) },
-        { "a tensor without a storage", "schema", OLD("1", 2, 6, .cut = 0) },
-        { "a storage twice", "range", OLD("110", 2, 6, .cut = 0) },
-        { "a function", "unknown", { .object = "cos\nsystem\n)R.", .n_object = 14, .keys = "" } },
-        { "an unknown instruction", "unknown", { .object = "\x93.", .n_object = 2, .keys = "" } },
-        { "a number", "schema", { .object = "K\1.", .n_object = 3, .keys = "" } },
+        { "another version", "version: a PyTorch file of another version than 1001",
+          OLD("10", 2, 6, .version = "K\1.") },
+        { "a version that is a word", "version: a PyTorch file of another version than 1001",
+          OLD("10", 2, 6, .version = "N.") },
+        { "a storage longer than it says",
+          "range: storage 1 has another length than its pickle says", OLD("10", 1, 6, .cut = 0) },
+        { "a storage of 2^63 elements", "range: storage 2 has another length than its pickle says",
+          OLD("10", 2, 1ull << 63, .cut = 0) },
+        { "a file that lacks a byte", "truncated: the file ends inside its storage 2 of 2",
+          OLD("10", 2, 6, .cut = 1) },
+        { "a file that lacks a storage", "truncated: the file ends before its storage 2 of 2",
+          OLD("10", 2, 6, .cut = 8 + sizeof(storage)) },
+        { "a storage without a tensor", "schema: the list of storages names one that no tensor has",
+          OLD("12", 2, 6, .cut = 0) },
+        { "a tensor without a storage", "schema: the storage of 'w' is missing",
+          OLD("1", 2, 6, .cut = 0) },
+        { "a storage twice", "range: storage 2 has another length than its pickle says",
+          OLD("110", 2, 6, .cut = 0) },
+        { "a function",
+          "unknown: the pickle wants to run os.system, which is never done; convert the file to "
+          "safetensors",
+          { .object = "cos\nsystem\n)R.", .n_object = 14, .keys = "" } },
+        { "an unknown instruction",
+          "unknown: the pickle has instruction 0x93, which no state dict needs",
+          { .object = "\x93.", .n_object = 2, .keys = "" } },
+        { "a number",
+          "schema: the file holds no tensors",
+          { .object = "K\1.", .n_object = 3, .keys = "" } },
     };
     const old_file good = OLD("10", 2, 6, .cut = 0),
                    big_endian = OLD("10", 2, 6, .info = "}X\x0d\0\0\0little_endian\x89s.");
@@ -358,7 +419,7 @@ static void check_old(void)
         CHECK(!pth_open_bytes(b.data, n, &err));
     nino_buf_release(&b);
     b = pth_old_bytes(&big_endian);
-    pth_expect(&b, "big-endian numbers", "version");
+    pth_expect(&b, "big-endian numbers", "version: the numbers are not little-endian");
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         b = pth_old_bytes(&bad[i].f);
         pth_expect(&b, bad[i].what, bad[i].kind);

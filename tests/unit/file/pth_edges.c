@@ -31,19 +31,23 @@ static void check_zip64(void)
     enum { RECORD_AT = END + LOCATOR + RECORD, LOCATOR_AT = END + LOCATOR }; // before the end
     nino_buf b = zip64_of(2);
     put_at(&b, LOCATOR_AT - 8, b.len, 8);
-    pth_expect(&b, "a record behind the end", "range");
+    pth_expect(&b, "a record behind the end", "range: the zip64 record lies outside the file");
     b = zip64_of(2);
     put_at(&b, LOCATOR_AT - 8, b.len - END - RECORD, 8);
-    pth_expect(&b, "a record for which there is no room", "range");
+    pth_expect(&b, "a record for which there is no room",
+               "range: the zip64 record lies outside the file");
     b = zip64_of(2);
     put_at(&b, LOCATOR_AT - 8, 0, 8);
-    pth_expect(&b, "no record where one is announced", "syntax");
+    pth_expect(&b, "no record where one is announced",
+               "syntax: there is no zip64 record where one is announced");
     b = zip64_of(2);
     put_at(&b, RECORD_AT - 32, 3, 8);
-    pth_expect(&b, "another number of entries", "range");
+    pth_expect(&b, "another number of entries",
+               "range: the zip64 record disagrees with the archive's end");
     b = zip64_of(2);
     put_at(&b, RECORD_AT - 40, 1, 8);
-    pth_expect(&b, "another length of the directory", "range");
+    pth_expect(&b, "another length of the directory",
+               "range: the zip64 record disagrees with the archive's end");
     b = zip64_of(2);
     put_at(&b, END - 10, 0xffff, 2);
     put_at(&b, END - 12, 0xffffffff, 4);
@@ -51,15 +55,16 @@ static void check_zip64(void)
     b = zip64_of(2);
     put_at(&b, END - 10, 0xffff, 2);
     put_at(&b, RECORD_AT - 32, 100001, 8);
-    pth_expect(&b, "100001 entries", "limit");
+    pth_expect(&b, "100001 entries", "limit: 100001 entries, at most 100000 are read");
     b = zip64_of(2);
     put_at(&b, END - 10, 1, 2);
     put_at(&b, RECORD_AT - 32, 1, 8);
-    pth_expect(&b, "an entry that is not counted", "range");
+    pth_expect(&b, "an entry that is not counted",
+               "range: the archive's directory holds more than its entries");
     b = zip64_of(2);
     put_at(&b, END - 10, 3, 2);
     put_at(&b, RECORD_AT - 32, 3, 8);
-    pth_expect(&b, "an entry that is not there", "syntax");
+    pth_expect(&b, "an entry that is not there", "syntax: the archive's directory is damaged");
 }
 
 // Sizes in the header before the data: where they follow it, or are in a zip64 field, they are not there.
@@ -72,14 +77,19 @@ static void check_local(void)
     } cases[] = {
         { "sizes that follow", "ok", 8, 0 - (uint32_t) sizeof(storage), 0 },
         { "sizes that follow, and are there", "ok", 8, 0, 0 },
-        { "one that follows, and one that is another", "range", 8, 0 - (uint32_t) sizeof(storage),
+        { "one that follows, and one that is another",
+          "range: an entry and the archive's directory disagree", 8, 0 - (uint32_t) sizeof(storage),
           1 },
-        { "zeros that nothing follows", "range", 0, 0 - (uint32_t) sizeof(storage), 0 },
+        { "zeros that nothing follows", "range: an entry and the archive's directory disagree", 0,
+          0 - (uint32_t) sizeof(storage), 0 },
         { "sizes in a zip64 field", "ok", 0, UINT32_MAX - (uint32_t) sizeof(storage), 0 },
-        { "one in a zip64 field, and one that is another", "range", 0,
+        { "one in a zip64 field, and one that is another",
+          "range: an entry and the archive's directory disagree", 0,
           UINT32_MAX - (uint32_t) sizeof(storage), 2 },
-        { "only the second is another", "range", 0, 0, 4 },
-        { "only the first is another", "range", 0, 4, 0 - (uint32_t) 4 },
+        { "only the second is another", "range: an entry and the archive's directory disagree", 0,
+          0, 4 },
+        { "only the first is another", "range: an entry and the archive's directory disagree", 0, 4,
+          0 - (uint32_t) 4 },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         part two[] = { model, data };
@@ -115,11 +125,13 @@ static void check_names(void)
     memcpy(root + 1100, "/data.pkl", sizeof("/data.pkl"));
     three[0].name = root;
     b = pth_zip_of(three, 1, false, 0);
-    pth_expect(&b, "a folder with a name of 1100 letters", "schema");
+    pth_expect(&b, "a folder with a name of 1100 letters",
+               "schema: a zip archive, but not of PyTorch: no data.pkl in it");
     three[0] = model;
     three[1] = (part){ .name = "m/byteorder", .data = "little", .len = 6, .local_lie = 1 };
     b = pth_zip_of(three, 2, false, 0);
-    pth_expect(&b, "a byte order that disagrees with the directory", "range");
+    pth_expect(&b, "a byte order that disagrees with the directory",
+               "range: an entry and the archive's directory disagree");
 }
 
 // A file with a hole: nothing of it is read.
@@ -163,40 +175,45 @@ static void check_limits(void)
 #define VIEW(view) OLD_TENSOR("0", "K\6", view, "K\0", "K\2\x85", "K\1\x85")
 
 static const pth_pickle pickles[] = {
-    PICKLE("an OrderedDict made of a list", "schema",
+    PICKLE("an OrderedDict made of a list", "schema: an OrderedDict made from a list is not read",
            "\x80\x02"
            "ccollections\nOrderedDict\n]\x85R."),
     PICKLE("a parameter", "ok",
            "\x80\x02}" KEY("w") "ctorch._utils\n_rebuild_parameter\n(" TENSOR "\x89" DICT "tRs."),
-    PICKLE("a parameter of a number", "schema",
+    PICKLE("a parameter of a number", "schema: a parameter has an unknown form",
            "\x80\x02"
            "ctorch._utils\n_rebuild_parameter\n(K\1\x89" DICT "tR."),
-    PICKLE("a parameter without hooks", "schema",
+    PICKLE("a parameter without hooks", "schema: a parameter has an unknown form",
            "\x80\x02"
            "ctorch._utils\n_rebuild_parameter\n(" TENSOR "\x89tR."),
-    PICKLE("a storage of 2^61 elements", "overflow",
+    PICKLE("a storage of 2^61 elements", "overflow: a storage of 2305843009213693952 elements",
            "\x80\x02" OLD_TENSOR("0", "\x8a\x08\0\0\0\0\0\0\0\x20", "N", "K\0", "K\6\x85",
                                  "K\1\x85") "."),
-    PICKLE("a storage of less than none", "schema",
+    PICKLE("a storage of less than none", "schema: a reference to a storage has an unknown form",
            "\x80\x02" OLD_TENSOR("0", "J\xff\xff\xff\xff", "N", "K\0", "K\6\x85", "K\1\x85") "."),
-    PICKLE("strides that add up to more than 64 bits", "overflow",
+    PICKLE("strides that add up to more than 64 bits", "overflow: a stride exceeds 64 bits",
            "\x80\x02" OLD_TENSOR(
                "0", "K\x08", "N", "K\0", "K\2K\2K\2\x87",
                "\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f\x8a\x08\xff\xff\xff\xff\xff\xff"
                "\xff\x7f\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f\x87") "."),
-    PICKLE("an offset of a view and of the tensor that add up to 2^64 - 2", "range",
+    PICKLE("an offset of a view and of the tensor that add up to 2^64 - 2",
+           "range: a tensor's last element lies outside its storage",
            "\x80\x02" OLD_TENSOR(
                "0", "K\6", KEY("7") "\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7fK\4\x87",
                "\x8a\x08\xff\xff\xff\xff\xff\xff\xff\x7f", "K\1\x85", "K\1\x85") "."),
     PICKLE("a view", "ok", "\x80\x02" VIEW(KEY("7") "K\2K\4\x87") "."),
-    PICKLE("a view that ends behind its storage", "range",
+    PICKLE("a view that ends behind its storage",
+           "range: a tensor's last element lies outside its storage",
            "\x80\x02" VIEW(KEY("7") "K\5K\4\x87") "."),
-    PICKLE("a view that is a list", "schema", "\x80\x02" VIEW("]") "."),
-    PICKLE("a view of two values", "schema", "\x80\x02" VIEW(KEY("7") "K\2\x86") "."),
-    PICKLE("a view from a word on", "schema", "\x80\x02" VIEW(KEY("7") KEY("2") "K\4\x87") "."),
-    PICKLE("a view of as many as a word", "schema",
+    PICKLE("a view that is a list", "schema: a view of a storage has an unknown form",
+           "\x80\x02" VIEW("]") "."),
+    PICKLE("a view of two values", "schema: a view of a storage has an unknown form",
+           "\x80\x02" VIEW(KEY("7") "K\2\x86") "."),
+    PICKLE("a view from a word on", "schema: a view of a storage has an unknown form",
+           "\x80\x02" VIEW(KEY("7") KEY("2") "K\4\x87") "."),
+    PICKLE("a view of as many as a word", "schema: a view of a storage has an unknown form",
            "\x80\x02" VIEW(KEY("7") "K\2" KEY("4") "\x87") "."),
-    PICKLE("a view before its storage", "schema",
+    PICKLE("a view before its storage", "schema: a view of a storage has an unknown form",
            "\x80\x02" VIEW(KEY("7") "J\xff\xff\xff\xffK\4\x87") "."),
     PICKLE("a number called state_dict", "ok",
            "\x80\x02}(X\x0a\0\0\0state_dictK\1" KEY("w") TENSOR "u."),
@@ -240,7 +257,7 @@ static void check_long_names(void)
     nino_buf b = named(1024, 1);
     pth_expect(&b, "a name of 1024 letters", "ok");
     b = named(1025, 1);
-    pth_expect(&b, "a name of 1025 letters", "limit");
+    pth_expect(&b, "a name of 1025 letters", "limit: a tensor's name has 1025 bytes");
     b = named(1, 1017);
     pth_expect(&b, "a storage's name of 1017 letters", "limit");
     b = named(120, 1016);
@@ -271,11 +288,13 @@ static void check_many(void)
     nino_buf b = many(dict, 5, 2 * MAX_TENSORS, 'u', ".");
     pth_expect(&b, "as many names as tensors are read", "ok");
     b = many(dict, 5, 2 * MAX_TENSORS + 2, 'u', ".");
-    pth_expect(&b, "one name more", "limit");
+    pth_expect(&b, "one name more", "limit: 262145 tensors, at most 262144 are read");
     b = many(list, 5, MAX_VALUES - 1, 'e', "}.");
-    pth_expect(&b, "a dict after as many values as are made", "limit");
+    pth_expect(&b, "a dict after as many values as are made",
+               "limit: the pickle makes more than 4194304 values");
     b = many(list, 5, MAX_VALUES, 'e', ".");
-    pth_expect(&b, "a value in a list after as many as are made", "limit");
+    pth_expect(&b, "a value in a list after as many as are made",
+               "limit: the pickle makes more than 4194304 values");
 }
 
 // ---- files older than PyTorch 1.6 ----------------------------------------------------------------
@@ -295,18 +314,18 @@ static void check_old(void)
             .keys = "1",
             .count = { 2 } } },
         { "references that disagree on the length",
-          "schema",
+          "schema: two references to a storage disagree",
           { OBJECT("}(" KEY("w") OLD_W KEY("v")
                        OLD_TENSOR("0", "K\5", "N", "K\0", "K\1\x85", "K\1\x85") "u."),
             .keys = "0", .count = { 6 } } },
         { "a tensor without a name",
-          "name",
+          "name: a tensor's name has 0 bytes",
           { OBJECT("}X\0\0\0\0" OLD_V "s."), .keys = "1", .count = { 2 } } },
         { "no list of storages",
-          "schema",
+          "schema: the list of storages is no list",
           { OBJECT("}" KEY("v") OLD_V "s.\x80\x02}."), .keys = "" } },
         { "a number in the list of storages",
-          "schema",
+          "schema: the list of storages names one that no tensor has",
           { OBJECT("}" KEY("v") OLD_V "s.\x80\x02]K\1a."), .keys = "" } },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -346,7 +365,7 @@ static void check_old_storages(void)
     nino_buf b = old_of(&object, KEY("1") KEY("1"), 12);
     add_storage(&b, 2);
     add_storage(&b, 2);
-    pth_expect(&b, "a storage twice", "dup");
+    pth_expect(&b, "a storage twice", "dup: the list of storages names one twice");
     nino_buf_clear(&object); // keys of unlike length, of which one begins with the other
     nino_buf_add(&object, two, sizeof(two) - 1);
     b = old_of(&object,

@@ -104,15 +104,19 @@ static inline nino_weights *pth_open_bytes(const void *p, size_t n, nino_error *
     return nino_weights_open_fd(fd, "test.pth", err);
 }
 
+// kind: "ok", the kind of the refusal, or that and what is said, "kind: text".
 static inline void pth_expect(nino_buf *b, const char *what, const char *kind)
 {
+    char told[sizeof(((nino_error *) NULL)->msg) + 40];
     nino_error err = { 0 };
     nino_weights *w = pth_open_bytes(b->data, b->len, &err);
     const char *got = w ? "ok" : err.kind;
-    if (strcmp(got, kind)) {
+    snprintf(told, sizeof(told), strchr(kind, ':') ? "%s: %s" : "%s", got, err.msg);
+    if (strcmp(told, kind)) {
         fprintf(stderr, "%s: %s (%s), expected %s\n", what, got, err.msg, kind);
         exit(1);
     }
+    CHECK(w || (err.code == NINO_ERR_FORMAT && !strcmp(err.where, "test.pth")));
     nino_weights_unref(&w);
     nino_buf_release(b);
 }

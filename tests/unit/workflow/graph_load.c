@@ -1,9 +1,11 @@
 // What a workflow is read from: JSON, headers of safetensors files, pictures; and what is said of what is none.
 #include "core/workflow/workflow.h"
 #include "core/base/file.h"
+#include "core/media/png.h"
 #include "tests/test.h"
 
 #include <sys/stat.h>
+#include <zlib.h>
 
 static nino_error err;
 static char top[] = "/tmp/ninodes-load-XXXXXX";
@@ -148,6 +150,116 @@ static void files(void)
     nino_graph_destroy(&g);
 }
 
+// ---- pictures --------------------------------------------------------------------------------
+
+static void add_chunk(nino_buf *b, const char *type, const void *data, size_t n, bool is_whole)
+{
+    const size_t at = b->len + 4;
+    for (int i = 0; i < 4; i++)
+        nino_buf_addc(b, (char) ((uint32_t) n >> (24 - 8 * i)));
+    nino_buf_add(b, type, 4);
+    nino_buf_add(b, data, n);
+    const uLong sum = crc32(0, (const Bytef *) b->data + at, (uInt) n + 4) ^ !is_whole;
+    for (int i = 0; i < 4; i++)
+        nino_buf_addc(b, (char) ((uint32_t) sum >> (24 - 8 * i)));
+}
+
+// "key\0value", the quotes of the value as ', or "!key\0value": changed after the file was written.
+static void add_text(nino_buf *b, const char *key, const char *value)
+{
+    nino_buf text = { 0 };
+    const bool is_edited = *key == '!';
+    nino_buf_adds(&text, key + is_edited);
+    nino_buf_addc(&text, 0);
+    for (; *value; value++)
+        nino_buf_addc(&text, *value == '\'' ? '"' : *value);
+    add_chunk(b, "tEXt", text.data, text.len, !is_edited);
+    nino_buf_release(&text);
+}
+
+#define RAN "{'1':{'class_type':'EmptyImage','inputs':{}}}"
+#define EDITOR(type) "{'nodes':[{'id':7,'type':'" type "'},{'id':8,'type':'X'}],'links':[]}"
+#define TAKEN                                                                                      \
+    "the picture's `workflow` was edited after it was saved: it is taken, and not `prompt`"
+#define UNREAD                                                                                     \
+    "the picture's `workflow` was edited after it was saved and cannot be read: `prompt` is taken"
+
+// Which of its texts a picture's workflow is read from, what the editor opens, and what is said.
+static void pictures(void)
+{
+    static const struct {
+        const char *texts[4];     // keys and values
+        int n_nodes;              // of what is read; 0: refused
+        const char *id, *ui;      // its first node; the editor's form
+        const char *note, *error; // what is said
+    } rows[] = {
+        { { "prompt", RAN }, 1, "1", NULL, NULL, NULL },
+        { { "prompt", RAN, "workflow", EDITOR("X") }, 1, "1", EDITOR("X"), NULL, NULL },
+        { { "workflow", EDITOR("X"), "prompt", RAN }, 1, "1", EDITOR("X"), NULL, NULL },
+        { { "prompt", RAN, "!workflow", EDITOR("X") }, 2, "7", EDITOR("X"), TAKEN, NULL },
+        { { "!workflow", EDITOR("X"), "!prompt", RAN }, 2, "7", EDITOR("X"), TAKEN, NULL },
+        { { "prompt", "[", "!workflow", EDITOR("X") }, 2, "7", EDITOR("X"), TAKEN, NULL },
+        { { "!prompt", RAN, "workflow", EDITOR("X") }, 1, "1", EDITOR("X"), NULL, NULL },
+        { { "!prompt", RAN }, 1, "1", NULL, NULL, NULL },
+        { { "!workflow", EDITOR("X") }, 2, "7", EDITOR("X"), NULL, NULL },
+        { { "prompt", RAN, "!workflow", "{'nodes':[" }, 1, "1", "{'nodes':[", UNREAD, NULL },
+        { { "prompt", RAN, "!workflow", "{'nodes':[],'links':[]}" },
+          1,
+          "1",
+          "{'nodes':[],'links':[]}",
+          UNREAD,
+          NULL },
+        { { "prompt", RAN, "workflow", "{'nodes':[" }, 1, "1", "{'nodes':[", NULL, NULL },
+        { { "prompt", "[", "workflow", EDITOR("X") }, 0, NULL, NULL, NULL, "" },
+        { { "prompt", "[", "!workflow", "[" }, 0, NULL, NULL, NULL, "" },
+        { { "usercomment", RAN }, 1, "1", NULL, NULL, NULL },
+        { { "usercomment", RAN, "workflow", EDITOR("X") }, 2, "7", EDITOR("X"), NULL, NULL },
+        { { "usercomment", EDITOR("X"), "prompt", RAN }, 1, "1", NULL, NULL, NULL },
+        { { "Comment", RAN }, 0, NULL, NULL, NULL, "no workflow in this picture" },
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        static const unsigned char head[13] = { [3] = 1, [7] = 1, [8] = 8 };
+        const char *const *t = rows[i].texts;
+        unsigned char packed[64];
+        uLongf n = sizeof(packed);
+        nino_graph_node nodes[4];
+        nino_buf b = { 0 }, ui = { 0 };
+        nino_buf_add(&b, "\x89PNG\r\n\x1a\n", 8);
+        add_chunk(&b, "IHDR", head, sizeof(head), true);
+        for (int k = 0; k < 4 && t[k]; k += 2)
+            add_text(&b, t[k], t[k + 1]);
+        CHECK(compress(packed, &n, (const Bytef *) "\0\0", 2) == Z_OK);
+        add_chunk(&b, "IDAT", packed, n, true);
+        add_chunk(&b, "IEND", "", 0, true);
+        for (const char *c = rows[i].ui; c && *c; c++)
+            nino_buf_addc(&ui, *c == '\'' ? '"' : *c);
+        nino_buf_addc(&ui, 0);
+        err = (nino_error){ 0 };
+        nino_graph *g = nino_graph_load(b.data, b.len, "a.png", &err);
+        printf("  row %zu: %s\n", i, g ? "read" : err.msg);
+        CHECK(!g == !rows[i].n_nodes);
+        if (g) {
+            CHECK((int) nino_graph_nodes(g, nodes, 4) == rows[i].n_nodes);
+            CHECK_STR(nodes[0].id, rows[i].id);
+            CHECK_STR(g->name, "a.png");
+            CHECK(!g->note == !rows[i].note && (!g->note || !strcmp(g->note, rows[i].note)));
+            CHECK(!nino_graph_ui_json(g, NULL) == !rows[i].ui);
+            if (rows[i].ui)
+                CHECK_STR(nino_graph_ui_json(g, NULL), ui.data);
+            CHECK(!err.code);
+        } else {
+            CHECK(err.code == NINO_ERR_FORMAT && !strcmp(err.where, "a.png"));
+            if (*rows[i].error) {
+                CHECK_STR(err.msg, rows[i].error);
+                CHECK_STR(err.kind, "unknown");
+            }
+        }
+        nino_graph_destroy(&g);
+        nino_buf_release(&b);
+        nino_buf_release(&ui);
+    }
+}
+
 int main(void)
 {
     char command[100];
@@ -155,6 +267,7 @@ int main(void)
     plain();
     headers();
     files();
+    pictures();
     snprintf(command, sizeof(command), "rm -r %s", top);
     CHECK(!system(command));
     return 0;
