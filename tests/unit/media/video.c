@@ -86,6 +86,24 @@ static double off(const nino_array *a, int w, int h, int i)
     return most;
 }
 
+// WebM says how long a frame is shown, in ns (element 23 e3 83).
+static void check_rate(const char *name, nino_video_format format, double fps)
+{
+    char *data = NULL;
+    size_t len = 0;
+    int n = 0;
+    CHECK_OK(nino_file_read(path_of(name), 1 << 24, false, &data, &len, &err), err);
+    for (size_t i = 0; i + 8 < len; i++) {
+        const uint8_t *p = (const uint8_t *) data + i;
+        if (memcmp(p, "\x23\xe3\x83\x84", 4))
+            continue;
+        const double ns = p[4] * 16777216.0 + p[5] * 65536.0 + p[6] * 256.0 + p[7];
+        n += fabs(ns - 1e9 / fps) < 2;
+    }
+    CHECK(n == (format == NINO_VIDEO_WEBM));
+    free(data);
+}
+
 // MP4 and WebM lose a little; an odd size grows by a column or row.
 static void containers(void)
 {
@@ -113,13 +131,17 @@ static void containers(void)
         CHECK_OK(write_clip(p, t[k].n, t[k].name), err);
         nino_video_info info;
         nino_array *a = NULL;
-        const int fd = open(path_of(t[k].name), O_RDONLY);
+        int fd = open(path_of(t[k].name), O_RDONLY);
         CHECK(fd >= 0);
         CHECK_OK(nino_video_read(fd, t[k].name, &info, &a, &err), err);
         close(fd);
         CHECK(info.width == (t[k].w + 1) / 2 * 2 && info.height == (t[k].h + 1) / 2 * 2);
         CHECK(a->shape.dim[0] == t[k].n && a->shape.dim[3] == 3);
         CHECK(fabs(info.fps - t[k].fps) < 0.01);
+        CHECK(fabs(info.seconds - t[k].n / t[k].fps) < 0.002);
+        CHECK(info.frames == (t[k].format == NINO_VIDEO_WEBM ? 0 : t[k].n));
+        CHECK(!t[k].codec || !strcmp(info.codec, t[k].codec));
+        check_rate(t[k].name, t[k].format, t[k].fps);
         CHECK_STR(nino_texts_find(&info.texts, "prompt")->value, prompt);
         CHECK_STR(nino_texts_find(&info.texts, "workflow")->value, workflow);
         for (int i = 0; i < t[k].n; i++)
@@ -128,6 +150,12 @@ static void containers(void)
                 CHECK(0);
             }
         nino_array_unref(&a);
+        nino_video_info_release(&info);
+        fd = open(path_of(t[k].name), O_RDONLY); // who asks for no pictures gets their number
+        CHECK(fd >= 0);
+        CHECK_OK(nino_video_read(fd, t[k].name, &info, NULL, &err), err);
+        close(fd);
+        CHECK(info.frames == t[k].n && info.texts.n >= 2);
         nino_video_info_release(&info);
     }
 }
@@ -381,6 +409,40 @@ static void parts_of_frames(void)
     }
 }
 
+// Frames that are lower and narrower than the picture, each with pixels of its own, and what lies around them.
+static void heights_of_frames(void)
+{
+    enum { SIDE = 4 };
+    static const uint8_t head[13] = { 0, 0, 0, SIDE, 0, 0, 0, SIDE, 8, 6 }, count[8] = { [3] = 4 };
+    static const uint32_t areas[4][4] = {
+        { 0, 0, 4, 4 }, { 1, 2, 3, 1 }, { 0, 1, 1, 3 }, { 2, 0, 2, 2 }
+    };
+    uint8_t want[4][SIDE * SIDE * 4], rgba[SIDE * SIDE * 4];
+    nino_buf b = { 0 };
+    uint32_t sequence = 0;
+    nino_picture p = { 0 };
+    nino_buf_add(&b, "\x89PNG\r\n\x1a\n", 8);
+    nino_png_put_chunk(&b, "IHDR", head, sizeof(head));
+    nino_png_put_chunk(&b, "acTL", count, sizeof(count));
+    for (int f = 0; f < 4; f++) {
+        const uint32_t *a = areas[f];
+        for (uint32_t i = 0; i < a[2] * a[3] * 4; i++)
+            rgba[i] = (uint8_t) (i % 4 == 3 ? 255 : 60 * f + (int) i);
+        if (f)
+            memcpy(want[f], want[f - 1], sizeof(want[f]));
+        for (uint32_t y = 0; y < a[3]; y++)
+            memcpy(want[f] + ((a[1] + y) * SIDE + a[0]) * 4, rgba + y * a[2] * 4, a[2] * 4);
+        put_frame(&b, &sequence, a, 0, 0, rgba, !f);
+    }
+    nino_png_put_chunk(&b, "IEND", NULL, 0);
+    CHECK_OK(nino_file_save(dir, "heights.png", true, b.data, b.len, &err), err);
+    CHECK_OK(nino_picture_load(path_of("heights.png"), &p, &err), err);
+    CHECK(p.frames == 4 && p.width == SIDE && p.height == SIDE);
+    CHECK(!memcmp(p.rgba, want, sizeof(want)));
+    nino_picture_release(&p);
+    nino_buf_release(&b);
+}
+
 int main(void)
 {
     CHECK(mkdtemp(dir));
@@ -390,6 +452,7 @@ int main(void)
     containers_by_name();
     for_showing();
     parts_of_frames();
+    heights_of_frames();
     if (nino_video_codec(NINO_VIDEO_MP4, NULL) || nino_video_codec(NINO_VIDEO_WEBM, NULL)) {
         containers();
         failures();

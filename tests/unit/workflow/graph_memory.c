@@ -157,6 +157,22 @@ static void check_keys(void)
     free(wide);
 }
 
+// What a result is as a raster: pictures [n, h, w, c] and clips of latents [n, t, h, w, c].
+static void check_given_out(void)
+{
+    const nino_shape shapes[] = { NINO_SHAPE(2, 3, 5, 4), NINO_SHAPE(2, 6, 3, 5, 4) };
+    for (int i = 0; i < 2; i++) {
+        nino_array *a = nino_array_create(NINO_F32, shapes[i]);
+        nino_raster r;
+        CHECK(a);
+        memset(&r, 0x7f, sizeof(r));
+        nino_raster_of(a, &r);
+        CHECK(r.type == NINO_RASTER_F32 && r.n == 2 && r.frames == (i ? 6 : 0));
+        CHECK(r.height == 3 && r.width == 5 && r.channels == 4 && r.data == a->data);
+        nino_array_unref(&a);
+    }
+}
+
 int main(void)
 {
     g = flow_graph(nodes);
@@ -174,6 +190,7 @@ int main(void)
     check_latent(3, 2);
     check_wrong();
     check_keys();
+    check_given_out();
     nino_graph_destroy(&g);
     return 0;
 }
