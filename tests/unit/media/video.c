@@ -409,35 +409,42 @@ static void parts_of_frames(void)
     }
 }
 
-// Frames that are lower and narrower than the picture, each with pixels of its own, and what lies around them.
+// Frames that are lower and narrower than the picture, each with pixels of its own; what lies around them, and
+// what each leaves behind: itself, nothing, what was there before.
 static void heights_of_frames(void)
 {
-    enum { SIDE = 4 };
-    static const uint8_t head[13] = { 0, 0, 0, SIDE, 0, 0, 0, SIDE, 8, 6 }, count[8] = { [3] = 4 };
-    static const uint32_t areas[4][4] = {
-        { 0, 0, 4, 4 }, { 1, 2, 3, 1 }, { 0, 1, 1, 3 }, { 2, 0, 2, 2 }
-    };
-    uint8_t want[4][SIDE * SIDE * 4], rgba[SIDE * SIDE * 4];
+    enum { SIDE = 4, FRAMES = 9, ROW = SIDE * 4 };
+    static const uint8_t head[13] = { 0, 0, 0, SIDE, 0, 0, 0, SIDE, 8, 6 },
+                         count[8] = { [3] = FRAMES };
+    static const uint32_t areas[FRAMES][4] = { { 0, 0, 4, 4 }, { 1, 2, 3, 1 }, { 0, 1, 1, 3 },
+                                               { 1, 1, 2, 2 }, { 2, 0, 2, 2 }, { 0, 0, 2, 1 },
+                                               { 1, 1, 2, 3 }, { 3, 3, 1, 1 }, { 0, 2, 2, 2 } };
+    static const int leaves[FRAMES] = { 0, 0, 0, 1, 0, 2, 1, 2, 0 };
+    uint8_t want[FRAMES][SIDE * ROW], rgba[SIDE * ROW], now[SIDE * ROW] = { 0 };
     nino_buf b = { 0 };
     uint32_t sequence = 0;
     nino_picture p = { 0 };
     nino_buf_add(&b, "\x89PNG\r\n\x1a\n", 8);
     nino_png_put_chunk(&b, "IHDR", head, sizeof(head));
     nino_png_put_chunk(&b, "acTL", count, sizeof(count));
-    for (int f = 0; f < 4; f++) {
+    for (int f = 0; f < FRAMES; f++) {
         const uint32_t *a = areas[f];
         for (uint32_t i = 0; i < a[2] * a[3] * 4; i++)
-            rgba[i] = (uint8_t) (i % 4 == 3 ? 255 : 60 * f + (int) i);
-        if (f)
-            memcpy(want[f], want[f - 1], sizeof(want[f]));
-        for (uint32_t y = 0; y < a[3]; y++)
-            memcpy(want[f] + ((a[1] + y) * SIDE + a[0]) * 4, rgba + y * a[2] * 4, a[2] * 4);
-        put_frame(&b, &sequence, a, 0, 0, rgba, !f);
+            rgba[i] = (uint8_t) (i % 4 == 3 ? 255 : 25 * f + (int) i);
+        memcpy(want[f], now, sizeof(now));
+        for (uint32_t y = 0; y < a[3]; y++) {
+            memcpy(want[f] + (a[1] + y) * ROW + a[0] * 4, rgba + y * a[2] * 4, a[2] * 4);
+            if (leaves[f] == 0)
+                memcpy(now + (a[1] + y) * ROW + a[0] * 4, rgba + y * a[2] * 4, a[2] * 4);
+            if (leaves[f] == 1)
+                memset(now + (a[1] + y) * ROW + a[0] * 4, 0, a[2] * 4);
+        }
+        put_frame(&b, &sequence, a, leaves[f], 0, rgba, !f);
     }
     nino_png_put_chunk(&b, "IEND", NULL, 0);
     CHECK_OK(nino_file_save(dir, "heights.png", true, b.data, b.len, &err), err);
     CHECK_OK(nino_picture_load(path_of("heights.png"), &p, &err), err);
-    CHECK(p.frames == 4 && p.width == SIDE && p.height == SIDE);
+    CHECK(p.frames == FRAMES && p.width == SIDE && p.height == SIDE);
     CHECK(!memcmp(p.rgba, want, sizeof(want)));
     nino_picture_release(&p);
     nino_buf_release(&b);

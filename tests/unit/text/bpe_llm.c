@@ -21,6 +21,11 @@ static void words(void)
         { "(cat:1.3)", "(cat|:|1|.|3|)", NULL },
         { "12345 x", "1|2|3|4|5| x", "123|45| x" },
         { "it's WE'LL 'Tis x'\xc5\xbf", "it|'s| WE|'LL| '|Tis| x|'\xc5\xbf", NULL },
+        { "x'sa'ta'REa'vea'ma'Lla'dx'\xc5\xbf"
+          "a'eb'ra'l",
+          "x|'s|a|'t|a|'RE|a|'ve|a|'m|a|'Ll|a|'d|x|'\xc5\xbf|a|'eb|'ra|'l", NULL },
+        { "'", "'", NULL },
+        { "'1''s''", "'|1|''|s|''", NULL },
         { "a  b   ", "a| | b|   ", NULL },
         { "a\n\n b\r\n", "a|\n\n| b|\r\n", NULL },
         { "  \n  x", "  \n| | x", NULL },

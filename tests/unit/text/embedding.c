@@ -128,6 +128,16 @@ static void reading(void)
                      { "bundle_emb.a.clip_l", 2, { 2, 4 } } },
          2);
     CHECK_STR(read_as("bundle2.safetensors", "clip_l"), "2x4, 100");
+    // names with nothing between their ends, and one whose ends are the same dot
+    save("tight.safetensors",
+         (tensor[]){ { "a", 2, { 3, 4 } }, { "bundle_emb..clip_l", 2, { 2, 4 } } }, 2);
+    CHECK_STR(read_as("tight.safetensors", "clip_l"), "2x4, 100");
+    save("shared.safetensors",
+         (tensor[]){ { "a", 2, { 3, 4 } }, { "bundle_emb.clip_l", 2, { 2, 4 } } }, 2);
+    CHECK_STR(read_as("shared.safetensors", "clip_l"), "3x4, 0");
+    save("bare.safetensors",
+         (tensor[]){ { "a", 2, { 3, 4 } }, { "string_to_param.", 2, { 2, 4 } } }, 2);
+    CHECK_STR(read_as("bare.safetensors", "clip_l"), "2x4, 100");
     save("uneven.safetensors",
          (tensor[]){ { "bundle_emb.a.clip_l", 2, { 1, 6 } },
                      { "bundle_emb.b.clip_l", 2, { 2, 4 } } },
