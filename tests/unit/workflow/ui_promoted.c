@@ -252,6 +252,31 @@ static void check_named(void)
            ONE_API("EmptyLatentImage", "'width': 64, 'height': 32, 'batch_size': 2"));
 }
 
+// Names that are none: an empty object, a list, a number. What the list of values says stays as it is.
+static void check_no_names(void)
+{
+    static const char *const none[] = { "", "{}", "[7, 8]", "5", "null", "'x'" };
+    static const char *const cases[][3] = {
+        { "Some Pack", "5, 'fixed', 'x'", "" },
+        { "EmptyLatentImage", "64, 32, 2", "'width': 64, 'height': 32, 'batch_size': 2" },
+        { "EmptyLatentImage", "'new', 64, 32, 2",
+          "'width': 'new', 'height': 64, 'batch_size': 32" },
+        { "ImageScaleToTotalPixels", "'lanczos', 1.6",
+          "'upscale_method': 'lanczos', 'megapixels': 1.6" },
+    };
+    char flow[400], want[400];
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        for (size_t k = 0; k < sizeof(none) / sizeof(none[0]); k++) {
+            snprintf(
+                flow, sizeof(flow),
+                "{'nodes': [{'id': 1, 'type': '%s', 'widgets_values': [%s]%s%s}], 'links': []}",
+                cases[i][0], cases[i][1], *none[k] ? ", 'widgets_values_named': " : "", none[k]);
+            snprintf(want, sizeof(want), "{'1': {'class_type': '%s', 'inputs': {%s}}}", cases[i][0],
+                     cases[i][2]);
+            expect(flow, want);
+        }
+}
+
 static void check_choices(void)
 {
     expect(ONE("ResizeImageMaskNode", VALUES("'scale dimensions', 1280, 720, 'center', 'lanczos'")),
@@ -393,6 +418,7 @@ int main(void)
     check_short_list();
     check_document();
     check_named();
+    check_no_names();
     check_choices();
     check_save_video();
     check_links();
