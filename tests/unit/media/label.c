@@ -126,6 +126,107 @@ static void own_letters(void)
     nino_font_destroy(&f);
 }
 
+// Letters that stand for others, those that take no room, and the codes next to both.
+static void kinds_of_letters(void)
+{
+    static uint8_t first[sizeof(black)];
+    static const char *const same[][2] = {
+        { "\u2013", "-" },
+        { "\u2014", "-" },
+        { "\u2018", "'" },
+        { "\u2019", "'" },
+        { "\u201c", "\"" },
+        { "\u201d", "\"" },
+        { "\u201e", "\"" },
+        { "\n", " " },
+        { "\t", " " },
+        { "\u00a0", " " },
+        { "\x7f", "\u05d0" },
+        { "\x1f", "\u05d0" },
+        { "\xc2\x80", "\u05d0" },
+        { "\xc2\x9f", "\u05d0" },
+        { "\u2012", "\u05d0" },
+        { "\u2015", "\u05d0" },
+        { "\u201b", "\u05d0" },
+        { "\u201f", "\u05d0" },
+        { "\u2025", "\u05d0" },
+        { "\u0100", "\u05d0" },
+        { "\U000e01f0", "\u05d0" },
+        { "\U000e00ff", "\u05d0" },
+        { "\ufe10", "\u05d0" },
+        { "\xe2\x80", "\x01\x01" },
+    };
+    static const char *const silent[] = { "\u00ad",     "\u200b",     "\u200d", "\ufe00", "\ufe0f",
+                                          "\U000e0100", "\U000e01ef", "\ufeff", "\u202e" };
+    static const char *const other[] = {
+        " ", "~", "!", "\u00a1", "\u00ff", "\u2026", "\u05d0", "A"
+    };
+    nino_font *f = nino_font_create(16, NULL);
+    CHECK(f && nino_font_line(f) == 20);
+    for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
+        draw(f, same[i][1]);
+        memcpy(first, black, sizeof(black));
+        draw(f, same[i][0]);
+        if (memcmp(first, black, sizeof(black)) || width(f, same[i][0]) != width(f, same[i][1]))
+            fprintf(stderr, "row %zu\n", i);
+        CHECK(!memcmp(first, black, sizeof(black)));
+        CHECK(width(f, same[i][0]) == width(f, same[i][1]));
+    }
+    for (size_t i = 0; i < sizeof(silent) / sizeof(silent[0]); i++) {
+        CHECK(width(f, silent[i]) == 0);
+        draw(f, silent[i]);
+        memset(first, 0, sizeof(first));
+        CHECK(!memcmp(first, black, sizeof(black)));
+    }
+    for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++) // no two are alike
+        for (size_t k = 0; k < i; k++) {
+            draw(f, other[k]);
+            memcpy(first, black, sizeof(black));
+            draw(f, other[i]);
+            CHECK(memcmp(first, black, sizeof(black)) != 0);
+        }
+    // as many as fit, to the pixel
+    const int w = width(f, "WW");
+    CHECK(nino_font_fit(f, "WWW", 3, w) == 2 && nino_font_fit(f, "WWW", 3, w - 1) == 1);
+    CHECK(nino_font_fit(f, "WWW", 3, 0) == 0 && nino_font_fit(f, "", 0, 5) == 0);
+    CHECK(nino_font_fit(f, "WW\u200d", 5, w) == 5); // with what takes no room
+    nino_font_destroy(&f);
+    CHECK(!f);
+    nino_font_destroy(&f);
+}
+
+// Over a picture, and over its edges: what is ink becomes that grey, all else stays.
+static void over_pictures(void)
+{
+    enum { SMALL = 10, ROUND = 64 };
+    static uint8_t room[ROUND + SMALL * SMALL * 3 + ROUND], *rgb = room + ROUND;
+    nino_font *f = nino_font_create(16, NULL);
+    CHECK(f);
+    for (int dx = -14; dx <= 12; dx += 2)
+        for (int dy = -18; dy <= 12; dy += 3) {
+            for (size_t i = 0; i < sizeof(room); i++)
+                room[i] = (uint8_t) (i * 7);
+            nino_font_draw(f, rgb, SMALL, SMALL, dx, dy, 99, "\u0416", 2);
+            for (int i = 0; i < (int) sizeof(room); i++) {
+                const int at = i - ROUND, x = at / 3 % SMALL, y = at / 3 / SMALL;
+                const bool in = at >= 0 && at < SMALL * SMALL * 3 && x >= dx + 2 && x < dx + 10 &&
+                                y >= dy + 5 && y < dy + 16;
+                CHECK(room[i] == (in ? 99 : (uint8_t) (i * 7)));
+            }
+        }
+    // half an ink goes half of the way, from below as from above
+    uint8_t dark[W * H * 3] = { 0 }, light[W * H * 3], mid = 0;
+    memset(light, 200, sizeof(light));
+    nino_font_draw(f, dark, W, H, 4, 2, 200, "Sg", 2);
+    nino_font_draw(f, light, W, H, 4, 2, 0, "Sg", 2);
+    for (int i = 0; i < W * H * 3; i++) {
+        CHECK(abs(dark[i] + light[i] - 200) <= 1 && dark[i] == dark[i / 3 * 3]);
+        mid |= dark[i] > 50 && dark[i] < 150;
+    }
+    CHECK(mid);
+    nino_font_destroy(&f);
+}
+
 int main(void)
 {
     char cmd[80];
@@ -135,6 +236,8 @@ int main(void)
     fallback(16);
     fallback(32);
     boxes();
+    kinds_of_letters();
+    over_pictures();
     snprintf(cmd, sizeof(cmd), "rm -r %s", dir);
     CHECK(system(cmd) == 0);
     return 0;
