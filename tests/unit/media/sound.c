@@ -6,6 +6,7 @@
 
 #include "core/base/file.h"
 #include "core/media/video.h"
+#include "core/workflow/workflow.h"
 #include "tests/vae.h"
 
 static nino_error err;
@@ -205,6 +206,118 @@ static void kinds_of_samples(void)
     }
 }
 
+// A WAVE file of n channels at that rate, one moment of 16 bits each: channel k is k / 128.
+static nino_status read_channels(int n, uint32_t rate, bool sizes_only, nino_sound *out)
+{
+    uint8_t buf[400];
+    const uint32_t all = 2 * (uint32_t) n;
+    const uint32_t head[] = { 0x46464952, 36 + all,   0x45564157,
+                              0x20746d66, 16,         (uint32_t) n << 16 | 1,
+                              rate,       rate * all, 16u << 16 | all,
+                              0x61746164, all };
+    memcpy(buf, head, sizeof(head));
+    for (int k = 0; k < n; k++) {
+        const int16_t v = (int16_t) (k * 256);
+        memcpy(buf + sizeof(head) + 2 * k, &v, 2);
+    }
+    CHECK_OK(nino_file_save(dir.path, "f.wav", true, buf, sizeof(head) + all, &err), err);
+    const int fd = open_file("f.wav");
+    err = (nino_error){ 0 };
+    const nino_status st = nino_sound_read(fd, "f.wav", sizes_only, out, &err);
+    close(fd);
+    return st;
+}
+
+// As many channels as are read, each its own, and as are written.
+static void channels(void)
+{
+    nino_sound s;
+    for (int n = 1; n <= 64; n += 21) {
+        CHECK_OK(read_channels(n, 44100, false, &s), err);
+        CHECK(s.rate == 44100 && s.wave->shape.rank == 3 && s.wave->shape.dim[0] == 1);
+        CHECK(s.wave->shape.dim[1] == n && s.wave->shape.dim[2] == 1);
+        for (int k = 0; k < n; k++)
+            CHECK(nino_array_f32(s.wave)[k] == (float) k / 128);
+        nino_sound_release(&s);
+        CHECK(!s.wave && !s.rate);
+        CHECK_OK(read_channels(n, 44100, true, &s), err); // never nothing
+        CHECK(s.wave->shape.dim[1] == n && s.wave->shape.dim[2] == 1 && s.rate == 44100);
+        nino_sound_release(&s);
+    }
+    CHECK(read_channels(65, 44100, false, &s) == NINO_ERR_FORMAT && !s.wave);
+    CHECK_STR(err.msg, "a sound of 65 channels at 44100 Hz is not read");
+    CHECK_STR(err.kind, "limit");
+    s = tone(22050, 3, 10);
+    nino_file_writer *file = NULL;
+    CHECK_OK(nino_file_writer_open(dir.path, "none.flac", true, &file, &err), err);
+    CHECK(nino_sound_write(file, &s, 0, NULL, 0, &err) == NINO_ERR_UNSUPPORTED);
+    CHECK_STR(err.msg, "sounds of 3 channels are not written");
+    nino_file_writer_abort(&file);
+    nino_sound_release(&s);
+}
+
+// What is loud beyond the ends, and every step near nothing, comes back as the nearest of 16 bits.
+static void steps(void)
+{
+    static const float in[] = { 0,        0.4f,  0.6f,  -0.4f, -0.6f,     1,      -1,
+                                32766.6f, 32767, 32768, 40000, -32767.4f, -32768, -40000 },
+                       out[] = { 0,     0,     1,     0,     -1,     1,      -1,
+                                 32767, 32767, 32767, 32767, -32767, -32768, -32768 };
+    enum { N = sizeof(in) / sizeof(in[0]) };
+    nino_sound s = { nino_array_create(NINO_F32, NINO_SHAPE(2, 2, N)), 32000 }, got;
+    nino_file_writer *file = NULL;
+    CHECK(s.wave);
+    for (int i = 0; i < 4 * N; i++) // each row another step further
+        nino_array_f32(s.wave)[i] = in[(i + i / N) % N] / 32768;
+    for (int item = 0; item < 2; item++) {
+        CHECK_OK(nino_file_writer_open(dir.path, "a.flac", true, &file, &err), err);
+        CHECK_OK(nino_sound_write(file, &s, item, NULL, 0, &err), err);
+        CHECK_OK(nino_file_writer_commit(&file, false, &err), err);
+        const int fd = open_file("a.flac");
+        CHECK_OK(nino_sound_read(fd, "a.flac", false, &got, &err), err);
+        close(fd);
+        CHECK(got.rate == 32000 && got.wave->shape.dim[1] == 2 && got.wave->shape.dim[2] == N);
+        for (int i = 0; i < 2 * N; i++)
+            CHECK(nino_array_f32(got.wave)[i] == out[(i + i / N + 2 * item) % N] / 32768);
+        nino_sound_release(&got);
+    }
+    nino_sound_release(&s);
+}
+
+// The workflow of a sound, and of a video with one; what is said of those that have none.
+static void workflows(void)
+{
+    static const char prompt[] = "{\"1\":{\"class_type\":\"EmptyImage\",\"inputs\":{}}}",
+                      ui[] = "{\"nodes\":[],\"links\":[]}";
+    const nino_meta texts[] = { { "prompt", prompt, sizeof(prompt) - 1 },
+                                { "workflow", ui, sizeof(ui) - 1 } };
+    nino_sound s = tone(22050, 1, 100);
+    for (int n = 0; n <= 2; n++) {
+        char path[128];
+        nino_file_writer *file = NULL;
+        CHECK_OK(nino_file_writer_open(dir.path, "a.flac", true, &file, &err), err);
+        CHECK_OK(nino_sound_write(file, &s, 0, texts, n, &err), err);
+        CHECK_OK(nino_file_writer_commit(&file, false, &err), err);
+        snprintf(path, sizeof(path), "%s/a.flac", dir.path);
+        err = (nino_error){ 0 };
+        nino_graph *g = nino_graph_load_file(path, &err);
+        CHECK(!g == !n);
+        CHECK_STR(err.msg, n ? "" : "no workflow in this sound");
+        CHECK(n || !strcmp(err.kind, "unknown"));
+        if (g) {
+            CHECK(nino_graph_nodes(g, NULL, 0) == 1 && !nino_graph_ui_json(g, NULL) == (n == 1));
+            CHECK(n == 1 || !strcmp(nino_graph_ui_json(g, NULL), ui));
+        }
+        nino_graph_destroy(&g);
+    }
+    char path[128];
+    CHECK_OK(clip(&s, "b.mp4"), err);
+    snprintf(path, sizeof(path), "%s/b.mp4", dir.path);
+    CHECK(!nino_graph_load_file(path, &err));
+    CHECK_STR(err.msg, "no workflow in this video");
+    nino_sound_release(&s);
+}
+
 static void damaged(void)
 {
     nino_sound got;
@@ -230,6 +343,9 @@ int main(void)
     flac();
     videos();
     kinds_of_samples();
+    channels();
+    steps();
+    workflows();
     damaged();
     test_dir_remove(&dir, files);
     return 0;
