@@ -110,6 +110,7 @@ int main(void)
     }
     apng(0.01526, 65531);
     apng(0.015259, 65535);
+    apng(1000.0 / 65536, 65535);
     apng(0.01, 65535); // there is no longer time
     test_dir_remove(&dir, files);
     return 0;
