@@ -137,19 +137,52 @@ static void test_bad(void)
     gguf_text(&kv, "tokenizer.ggml.model", "t5");
     CHECK(open_bad(&kv, 1) == NINO_ERR_FORMAT);
     CHECK_STR(err.kind, "schema");
-    for (int k = 0; k < 4; k++) { // one token; its score and type; what is wrong with them
+    // one token; the kinds and the numbers of its lists, its score and its type; what is told
+#define SCORES "tokenizer.ggml: scores is not one f32 a token"
+#define TYPES "tokenizer.ggml: token_type is not one i32 a token"
+    static const struct {
+        unsigned tokens, scores, n_scores, types, n_types, map, score, type;
+        const char *told;
+    } rows[] = {
+        { 8, 6, 2, 5, 1, 0, 0, 0, SCORES },
+        { 8, 5, 1, 5, 1, 0, 0, 0, SCORES },
+        { 8, 6, 0, 5, 1, 0, 0, 0, SCORES },
+        { 8, 6, 1, 6, 1, 0, 0, 0, TYPES },
+        { 8, 6, 1, 5, 2, 0, 0, 0, TYPES },
+        { 8, 6, 1, 4, 0, 0, 0, 0, TYPES },
+        { 4, 6, 1, 5, 1, 0, 0, 0,
+          "tokenizer.ggml: tokens is not a list of at most 4194304 strings" },
+        { 8, 6, 1, 5, 1, 4, 0, 2, "tokenizer.ggml: precompiled_charsmap is not bytes" },
+        { 8, 6, 1, 5, 1, 6, 0, 2, "tokenizer.ggml: precompiled_charsmap is not bytes" },
+        { 8, 6, 1, 5, 1, 0, 0, 0, "a piece has an unknown type" }, // a type that is none
+        { 8, 6, 1, 4, 1, 0, 0, 0, "a piece has an unknown type" },
+        { 8, 6, 1, 5, 1, 0, 0x7fc00000u, 2, "a score is not a finite number" }, // no number
+    };
+    for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++) {
         nino_buf_clear(&list);
-        gguf_string(&list, "<unk>");
+        if (rows[k].tokens == 8)
+            gguf_string(&list, "<unk>");
+        else
+            gguf_u32(&list, 1);
         gguf_text(&kv, "tokenizer.ggml.model", "t5");
-        gguf_list(&kv, "tokenizer.ggml.tokens", 8, 1, &list);
+        gguf_list(&kv, "tokenizer.ggml.tokens", rows[k].tokens, 1, &list);
         nino_buf_clear(&list);
-        gguf_u32(&list, k == 3 ? 0x7fc00000u : 0); // NaN
+        gguf_u32(&list, rows[k].score);
         gguf_u32(&list, 0);
-        list.len = k == 0 ? 8 : 4;
-        gguf_list(&kv, "tokenizer.ggml.scores", 6, k == 0 ? 2 : 1, &list);
+        list.len = 4 * rows[k].n_scores;
+        gguf_list(&kv, "tokenizer.ggml.scores", rows[k].scores, rows[k].n_scores, &list);
+        nino_buf_clear(&list);
+        gguf_u32(&list, rows[k].type);
+        gguf_u32(&list, 2);
+        list.len = 4 * rows[k].n_types;
+        gguf_list(&kv, "tokenizer.ggml.token_type", rows[k].types, rows[k].n_types, &list);
         list.len = 4;
-        gguf_list(&kv, "tokenizer.ggml.token_type", k == 1 ? 6 : 5, 1, &list);
-        CHECK(open_bad(&kv, 4) == NINO_ERR_FORMAT); // k 2: type 0
+        if (rows[k].map)
+            gguf_list(&kv, "tokenizer.ggml.precompiled_charsmap", rows[k].map, 1, &list);
+        err = (nino_error){ 0 };
+        CHECK(open_bad(&kv, rows[k].map ? 5 : 4) == NINO_ERR_FORMAT);
+        CHECK_STR(err.msg, rows[k].told);
+        CHECK_STR(err.kind, "schema");
     }
     nino_buf_release(&kv);
     nino_buf_release(&list);
