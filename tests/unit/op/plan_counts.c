@@ -58,6 +58,10 @@ static void check_carry(void)
     CHECK(near_to(nino_plan_backend_seconds(be), 2e-3 + 2e-4 + 1e-7));
     nino_plan_carry(none, 6000000, true);
     CHECK(nino_plan_backend_seconds(none) == 0);
+    nino_backend *least = open_plan(1);
+    nino_plan_carry(least, 6000000, false);
+    CHECK(near_to(nino_plan_backend_seconds(least), 1e-3));
+    nino_backend_close(&least);
     nino_plan_carry(ref, 6000000, true); // no plan
     nino_backend_close(&be);
     nino_backend_close(&none);
@@ -126,8 +130,47 @@ static void check_scopes(void)
     CHECK(near_to(nino_plan_backend_seconds(be), 1.5 + 12 * (5164 + 4100) / 1e9));
     CHECK(scope(be, 0)->kernels == 3); // which is closed
     nino_plan_backend_repeat(be, &(nino_plan_mark){ .load_bytes = 9 });
-    CHECK(nino_plan_backend_mark(be).load_bytes == 9);
+    const nino_plan_mark nine = nino_plan_backend_mark(be);
+    CHECK(nine.load_bytes == 9);
+    nino_plan_backend_repeat(be, &(nino_plan_mark){ .load_bytes = 5 });
+    CHECK(nino_plan_mark_since(be, &nine).load_bytes == 5);
     nino_stream_destroy(&s);
+    nino_backend_close(&be);
+}
+
+// What is in use is looked at when a scope begins and whenever something goes to the device; a scope that is closed
+// keeps what it had.
+static void check_peaks(void)
+{
+    enum { UPLOAD, ZERO, PACK, WAYS };
+    nino_backend *be = open_plan(1e9);
+    const nino_backend_impl *plan = be->impl;
+    nino_block kept, b;
+    CHECK_OK(nino_pool_alloc(be->pool, 4096, NINO_OWN_ACTIVATION, &kept, &err), err);
+    plan->scope_begin(be, NINO_EV_STAGE, "outer", 0, 0);
+    plan->scope_begin(be, NINO_EV_STAGE, "nothing", 0, 0);
+    plan->scope_end(be);
+    CHECK(scope(be, 0)->peak_bytes == 4096 && scope(be, 1)->peak_bytes == 4096);
+    for (uint64_t way = 0; way < WAYS; way++) {
+        const uint64_t bytes = 8192 << way;
+        nino_packed out = { .priv = NULL };
+        CHECK_OK(nino_pool_alloc(be->pool, bytes, NINO_OWN_ACTIVATION, &b, &err), err);
+        CHECK(scope(be, 0)->peak_bytes < 4096 + bytes);
+        if (way == UPLOAD)
+            CHECK_OK(plan->upload(be, &b, NULL, 1, &err), err);
+        if (way == ZERO)
+            CHECK_OK(plan->fill_zero(be, &b, 1, &err), err);
+        if (way == PACK)
+            CHECK_OK(plan->pack(be, NULL, &out, &err), err);
+        CHECK(scope(be, 0)->peak_bytes == 4096 + bytes);
+        nino_pool_free(be->pool, &b);
+    }
+    plan->scope_end(be);
+    CHECK_OK(nino_pool_alloc(be->pool, 1 << 20, NINO_OWN_ACTIVATION, &b, &err), err);
+    CHECK_OK(plan->upload(be, &b, NULL, 1, &err), err);
+    CHECK(scope(be, 0)->peak_bytes == 4096 + (8192 << PACK) && scope(be, 1)->peak_bytes == 4096);
+    nino_pool_free(be->pool, &b);
+    nino_pool_free(be->pool, &kept);
     nino_backend_close(&be);
 }
 
@@ -171,8 +214,9 @@ static void check_limits(void)
 {
     nino_profile p = nino_profile_ref;
     nino_mem_stat m;
-    nino_backend *be = nino_plan_open(&p, 12345, NULL, &err);
-    CHECK(be && be->impl->name && !strcmp(be->impl->name, "plan"));
+    const nino_log log = { 0 };
+    nino_backend *be = nino_plan_open(&p, 12345, &log, &err);
+    CHECK(be && be->log == &log && be->impl->name && !strcmp(be->impl->name, "plan"));
     nino_pool_stat(be->pool, &m);
     CHECK(m.budget == 12345 && !m.reserved);
     nino_backend_close(&be);
@@ -191,6 +235,7 @@ int main(void)
     check_download();
     check_carry();
     check_scopes();
+    check_peaks();
     check_depth();
     check_limits();
     return 0;
