@@ -437,6 +437,8 @@ static const clip clips[] = {
     { PW_CAUSAL, true, .t = 4, .h = 13, .w = 7, .style = NINO_TILE_STOCK, .tile = 8, .overlap = 2,
       .extra_y = 3, .clips = 1 },
     { PW_CAUSAL, true, .t = 6, .h = 3, .w = 4, .style = NINO_TILE_NEVER, .clips = 1 },
+    { PW_CAUSAL, true, .t = 1, .h = 3, .w = 4, .style = NINO_TILE_NEVER, .extra_x = 2, .extra_y = 2,
+      .clips = 1 },
     { PW_CAUSAL, .t = 40, .h = 2, .w = 3, .style = NINO_TILE_NEVER,
       .clips = 1 }, // more than the meter has room for at first
     { PW_CHUNKS, .t = 5, .h = 5, .w = 6, .style = NINO_TILE_NEVER, .clips = 2 },
@@ -444,6 +446,8 @@ static const clip clips[] = {
       .clips = 2 },
     { PW_CHUNKS, .t = 8, .h = 5, .w = 6, .style = NINO_TILE_NEVER, .chunk = 5, .shared = 2,
       .repeats = true, .clips = 2 },
+    { PW_CHUNKS, .t = 3, .h = 5, .w = 6, .style = NINO_TILE_NEVER, .chunk = 1, .shared = 1,
+      .repeats = true, .clips = 1 },
     { PW_CHUNKS, .t = 6, .h = 9, .w = 14, .style = NINO_TILE_ALWAYS, .tile = 8, .overlap = 2,
       .chunk = 3, .shared = 1, .clips = 1 },
     { PW_CHUNKS, .t = 3, .h = 9, .w = 14, .style = NINO_TILE_STOCK, .tile = 8, .overlap = 2,
@@ -461,6 +465,45 @@ static void check_short_chunks(void)
     enough.chunk = 4;
     check(&enough);
     CHECK(!*message);
+}
+
+// Each latent frame as the one after it is; the last one as it is itself.
+static nino_tensor *decode_ahead(nino_stream *s, const nino_vae *v, nino_tensor *z)
+{
+    const int64_t t = nino_dim(z, 0);
+    nino_tensor *last = nino_slice(s, nino_ref(z), 0, t - 1, 1);
+    return pw_decode_clip(s, v, nino_concat(s, nino_slice(s, z, 0, 1, t - 1), last, 0));
+}
+
+// What is behind the last frame is that frame once more, pixel by pixel.
+static void check_repeated(void)
+{
+    enum { T = 3, H = 2, W = 3, FRAMES = 1 + (T - 1) * PW_TIME };
+    const clip c = { PW_CHUNKS, .t = T, .h = H, .w = W, .clips = 1 };
+    const nino_video_params p = { .tile = { NINO_TILE_NEVER }, .chunk = 8, .repeat_last = true };
+    nino_vae v = pw_vae(PW_CHUNKS);
+    nino_array *in = input(&c);
+    kept k = { .all = nino_array_create(NINO_F32,
+                                        NINO_SHAPE(FRAMES, H * PW_FACTOR, W * PW_FACTOR, 3)) };
+    CHECK(k.all);
+    v.decode_clip = decode_ahead;
+    pw.calls = 0;
+    CHECK_OK(nino_vae_decode_video(stream, &v, in, &p, &(nino_frame_sink){ keep, &k }, NULL, &err),
+             err);
+    CHECK(k.next == FRAMES);
+    const float *got = nino_array_f32(k.all);
+    for (int f = 0; f < FRAMES; f++)
+        for (int i = 0; i < H * W * PW_FACTOR * PW_FACTOR; i++)
+            for (int ch = 0; ch < 3; ch++) {
+                const int at = f ? 1 + (f - 1) / PW_TIME : 0, next = at + 1 < T ? at + 1 : T - 1;
+                const float want = (float) PW_SHARE * source(next, i / W / PW_FACTOR / PW_FACTOR,
+                                                             i / PW_FACTOR % W, ch);
+                CHECK(fabsf(*got++ - want) <= 1e-6f);
+            }
+    nino_array_unref(&in);
+    nino_array_unref(&k.all);
+    while (nino_mon_reader_read(reader, &(nino_event){ .kind = 0 }, 1, NULL))
+        ;
 }
 
 // In words, with the numbers that cannot be.
@@ -510,7 +553,12 @@ static void check_largest(void)
         PW_CAUSAL, true, .t = 1, .h = 16383, .w = 1, .extra_y = 3, .style = NINO_TILE_NEVER,
         .clips = 1
     };
+    const clip wide_pixels = {
+        PW_CAUSAL, true, .t = 1, .h = 1, .w = 16383, .extra_x = 3, .style = NINO_TILE_NEVER,
+        .clips = 1
+    };
     check(&wide);
+    check(&wide_pixels);
     check(&high);
 }
 
@@ -531,6 +579,7 @@ int main(void)
     }
     check_largest();
     check_short_chunks();
+    check_repeated();
     check_refusals();
     nino_stream_destroy(&stream);
     pw_release();
