@@ -10,7 +10,7 @@
 #define PEAK (100 * MIB)
 enum { NODES = 4, MOST_WALKS = 2000 };
 
-typedef enum made_knob { TILES, ROW, PICTURES, FRAMES, CHAIN } made_knob;
+typedef enum made_knob { TILES, ROW, PICTURES, FRAMES, CHAIN, TEMPTING } made_knob;
 
 // Nodes of which `at` can do with less of one thing, down or up to `limit`, which saves time each.
 typedef struct made {
@@ -43,8 +43,10 @@ static double do_knob(const made *m, const nino_choice *c, nino_taken *t)
     case FRAMES:
         *t = (nino_taken){ .chunk = c->chunk ? c->chunk : 1, .chunk_most = m->most };
         return 1 - 0.03 * t->chunk;
-    default: return 0;
+    case TEMPTING: // set by the walk: what it can do with less is tiles, which are quick
+    case CHAIN: break;
     }
+    return 0;
 }
 
 static nino_status walk(void *priv, uint64_t budget, const nino_choice *c, nino_outcome *out,
@@ -54,7 +56,7 @@ static nino_status walk(void *priv, uint64_t budget, const nino_choice *c, nino_
     CHECK(m->walks < MOST_WALKS);
     m->budget[m->walks++] = budget;
     out->peak = PEAK;
-    if (budget && budget < m->least)
+    if (m->least == UINT64_MAX || (budget && budget < m->least))
         return nino_fail(err, NINO_ERR_NOMEM, "7 KSampler: device memory", "too little");
     out->seconds = m->seconds > 0 ? m->seconds : 100;
     for (int i = 0; i < NODES; i++) {
@@ -65,6 +67,11 @@ static nino_status walk(void *priv, uint64_t budget, const nino_choice *c, nino_
             n->taken = (nino_taken){ .images = c[i].images ? c[i].images : 1, .images_most = 2 };
             if (c[i].images == 2 && (i + 1 == NODES || c[i + 1].images == 2))
                 out->seconds -= 5;
+        } else if (m->knob == TEMPTING && i == m->at) {
+            n->taken = (nino_taken){ .chunk = c[i].chunk ? c[i].chunk : 1, .chunk_most = 2 };
+            if (budget && budget < PEAK)
+                n->taken = (nino_taken){ .tile = 128, .tile_most = 512, .is_tiled = true };
+            out->seconds -= n->taken.is_tiled ? 50 : !budget && c[i].chunk == 2 ? 60 : 0;
         } else if (i == m->at) {
             out->seconds += 100 * do_knob(m, &c[i], &n->taken);
         }
@@ -181,6 +188,81 @@ static void check_short(void)
     nino_planned_release(&p);
 }
 
+// Where all fits no result that differs is taken, however quick; where it does not, that is.
+static void check_tempting(void)
+{
+    made m = { .knob = TEMPTING, .at = 1, .least = PEAK / 2 };
+    nino_planned p = plan(&m, 2 * PEAK);
+    CHECK(p.fits && !p.is_pressed && fabs(p.cost - 100) < 1e-9 && m.walks > 3);
+    CHECK_STR(nino_planner_loss(&p), "nothing");
+    nino_planned_release(&p);
+    m.walks = 0;
+    p = plan(&m, PEAK - MIB);
+    CHECK(p.fits && p.is_pressed && fabs(p.cost - 50) < 1e-9);
+    CHECK_STR(nino_planner_loss(&p), "tiles are blended");
+    nino_planned_release(&p);
+}
+
+// A budget makes a difference where weights come again, where it is done in tiles, in bands, or with fewer rows.
+static nino_status walk_one(void *priv, uint64_t budget, const nino_choice *c, nino_outcome *out,
+                            nino_error *err)
+{
+    (void) c;
+    (void) err;
+    if (budget)
+        out->node[1] = *(const nino_node_plan *) priv;
+    out->peak = PEAK;
+    out->seconds = 1;
+    out->flops = 1e9;
+    return NINO_OK;
+}
+
+static void check_pressed(void)
+{
+    static const struct {
+        nino_node_plan n;
+        bool is_pressed;
+    } cases[] = {
+        { { .evicted = 0 }, false },
+        { { .evicted = 1 }, true },
+        { { .taken = { .tile = 64, .tile_most = 64 } }, true },
+        { { .taken = { .is_exact = true } }, true },
+        { { .taken = { .rows = 1, .rows_most = 2 } }, true },
+        { { .taken = { .rows = 2, .rows_most = 2 } }, false },
+        { { .taken = { .images = 1, .images_most = 2 } }, false },
+        { { .taken = { .is_narrow = true } }, false },
+    };
+    for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
+        nino_node_plan n = cases[i / 2].n;
+        nino_error err = { .code = NINO_OK };
+        nino_planned p;
+        const nino_walker w = {
+            .walk = walk_one, .priv = &n, .profile = &nino_profile_ref, .n_nodes = 2
+        };
+        CHECK_OK(nino_planner_choose(&w, i % 2 ? PEAK : 0, &p, &err), err);
+        CHECK(p.fits && p.is_pressed == (i % 2 && cases[i / 2].is_pressed));
+        CHECK(p.budget == (i % 2 ? p.budget : 0) && p.budget <= PEAK);
+        nino_planned_release(&p);
+    }
+}
+
+// What no budget cures: no least is told, and none is tried below the first step.
+static void check_hopeless(void)
+{
+    made m = { .knob = FRAMES, .most = 1, .least = UINT64_MAX };
+    nino_planned p = plan(&m, PEAK);
+    CHECK(!p.fits && !p.least && !*p.least_node && p.walks == m.walks);
+    for (int i = 0; i < m.walks; i++)
+        CHECK(!m.budget[i] || m.budget[i] > PEAK / 20 * 19);
+    nino_planned_release(&p);
+    // The only budget that is too little is the first one that is tried: whose it was is known all the same.
+    m = (made){ .knob = FRAMES, .most = 1, .least = PEAK + MIB / 10 + 1 };
+    p = plan(&m, PEAK / 2);
+    CHECK(!p.fits && p.least >= m.least && p.least <= m.least + MIB + MIB / 10);
+    CHECK_STR(p.least_node, "7 KSampler");
+    nino_planned_release(&p);
+}
+
 static void check_copy(void)
 {
     enum { N = 3 };
@@ -225,6 +307,9 @@ int main(void)
     check_itself();
     check_grown();
     check_short();
+    check_tempting();
+    check_pressed();
+    check_hopeless();
     check_copy();
     return 0;
 }
