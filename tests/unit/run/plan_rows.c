@@ -162,6 +162,28 @@ int main(void)
             if (k % 2)
                 check(&decodes[i], "intel-arc", k == 1 ? 0 : budget, 0);
         }
+    const decode many = {
+        // tiles than are read of what is told at a time
+        "many",
+        "VAEDecodeTiled",
+        ", 'tile_size': 64, 'overlap': 0, 'temporal_size': 64, 'temporal_overlap': 8",
+        1024,
+        1152,
+        1
+    };
+    const decode row = { "a row",
+                         "ROCMOptimizedVAEDecode",
+                         ", 'tile_size': 256, 'overlap': 32, 'use_rocm_optimizations': true, "
+                         "'precision_mode': 'auto', 'batch_optimization': true",
+                         96,
+                         48,
+                         1 };
+    check(&many, NULL, 0, 0);
+    check(&row, NULL, (uint64_t) 260 << 10, 0);
+    check(&row, NULL, (uint64_t) 220 << 10, 0);
+    const decode small = { "small", "VAEDecode", "", 64, 24, 1 };
+    check(&small, NULL, (uint64_t) 160 << 10, 0);
+    check(&small, NULL, (uint64_t) 180 << 10, 0);
     recorded_check("graphs.txt");
     flow_clean();
     return 0;
