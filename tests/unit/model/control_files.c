@@ -182,6 +182,96 @@ static void check_others(void)
     test_refused_net(open_kind(0), NINO_ERR_FORMAT, "control network");
 }
 
+// ---- names alone -----------------------------------------------------------------------------
+#define AUDIO "blocks.0.audio_cross_attn.proj.weight"
+#define XLABS "double_blocks.0.img_attn.norm.key_norm.scale"
+#define ADA "transformer_blocks.0.adaLN_modulation.1.bias"
+#define TIME "time_text_embed.text_embedder.linear_1.weight"
+
+// What each family is known by, in the order in which they are asked for; prefix: of its names.
+static const struct {
+    const char *family, *prefix, *name[4]; // NULL ends
+} known[] = {
+    { "controlnet_hunyuan_dit", "", { "after_proj_list.18.bias" } },
+    { "model_patch_qwen_image", "", { "controlnet_blocks.0.y_rms.weight" } },
+    { "model_patch_uso", "", { "feature_embedder.mid_layer_norm.bias" } },
+    { "model_patch_z_image", "", { "control_all_x_embedder.2-1.weight" } },
+    { "model_patch_multitalk", "", { "audio_proj.proj1.weight", AUDIO } },
+    { "control_lora", "", { "lora_controlnet" } },
+    { "controlnet_union", "", { "controlnet_cond_embedding.conv_in.weight", "task_embedding" } },
+    { "controlnet", "", { "controlnet_cond_embedding.conv_in.weight" } },
+    { "controlnet_flux_xlabs", "", { "controlnet_blocks.0.weight", XLABS } },
+    { "controlnet_sd35", "", { "controlnet_blocks.0.weight", "pos_embed_input.proj.weight", ADA } },
+    { "controlnet_sd3", "", { "controlnet_blocks.0.weight", "pos_embed_input.proj.weight" } },
+    { "controlnet_flux",
+      "",
+      { "controlnet_blocks.0.weight", "controlnet_x_embedder.weight", TIME } },
+    { "controlnet_qwen_image",
+      "",
+      { "controlnet_blocks.0.weight", "controlnet_x_embedder.weight" } },
+    { "controlnet_flux_mistoline", "", { "controlnet_blocks.0.linear.weight" } },
+    { "controlnet", "control_model.", { "control_model.zero_convs.0.0.weight" } },
+    { "controlnet", "", { "zero_convs.0.0.weight" } },
+    { "t2i_adapter", "adapter.", { "adapter.body.0.resnets.0.block1.weight" } },
+    { "t2i_adapter", "", { "body.0.in_conv.weight", "body.0.body.0.block1.weight" } },
+    { "t2i_adapter", "", { "conv_in.weight", "body.0.block1.weight" } },
+    { "t2i_adapter", "adapter.", { "adapter.conv_in.weight", "adapter.body.0.block1.weight" } },
+};
+#define N_KNOWN ((int) (sizeof(known) / sizeof(known[0])))
+
+static bool is_in(const net_list *l, const char *name)
+{
+    for (int i = 0; i < l->n; i++)
+        if (!strcmp(l->t[i].name, name))
+            return true;
+    return false;
+}
+
+// All names of a family but number `without`.
+static void add_names(net_list *l, int family, int without)
+{
+    for (int k = 0; known[family].name[k]; k++)
+        if (k != without && !is_in(l, known[family].name[k]))
+            net_add(l, known[family].name[k], 1, (const int64_t[]){ 1 });
+}
+
+// The first family all of whose names are there.
+static void check_found(net_list *l)
+{
+    nino_detected d = { .control = "" };
+    int first = 0;
+    for (bool has = false; !has && first < N_KNOWN; first += !has) {
+        has = true;
+        for (int k = 0; known[first].name[k]; k++)
+            has = has && is_in(l, known[first].name[k]);
+    }
+    nino_weights *w = saved(l, NINO_F32);
+    nino_detect_control(w, &d);
+    CHECK_STR(d.control, first < N_KNOWN ? known[first].family : "");
+    CHECK_STR(d.control_prefix, first < N_KNOWN ? known[first].prefix : "");
+    nino_weights_unref(&w);
+}
+
+// Alone, in the company of another, and with one of its names absent.
+static void check_known(void)
+{
+    for (int i = 0; i < N_KNOWN; i++)
+        for (int k = 0; k < N_KNOWN; k++) {
+            net_list l = { 0 };
+            net_add(&l, "something.else", 1, (const int64_t[]){ 1 });
+            add_names(&l, i, -1);
+            add_names(&l, k, -1);
+            check_found(&l);
+        }
+    for (int i = 0; i < N_KNOWN; i++)
+        for (int k = 0; known[i].name[k]; k++) {
+            net_list l = { 0 };
+            net_add(&l, "something.else", 1, (const int64_t[]){ 1 });
+            add_names(&l, i, k);
+            check_found(&l);
+        }
+}
+
 // ---- control-LoRA and differences ------------------------------------------------------------
 static nino_model *model_of(const char *file, const char *family)
 {
@@ -292,6 +382,7 @@ int main(void)
         check_each_tensor(i);
     check_qwen_mask();
     check_others();
+    check_known();
     check_lora();
     check_difference();
     test_dir_remove(&dir, files);

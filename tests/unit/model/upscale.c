@@ -417,9 +417,20 @@ static void save_names(const char *const *names)
     net_save(&l, path, NINO_F16, NET_SPARSE);
 }
 
+static void check_found(const char *family, const char *prefix)
+{
+    nino_detected d = { .upscale = "" };
+    nino_weights *w = test_open("%s", path);
+    nino_detect_upscale(w, &d);
+    CHECK_STR(d.upscale, family);
+    CHECK_STR(d.upscale_prefix, prefix);
+    nino_weights_unref(&w);
+}
+
+#define SWIN "layers.0.residual_group.blocks.0."
+
 static void check_others(void)
 {
-#define SWIN "layers.0.residual_group.blocks.0."
     static const struct {
         const char *name[5], *words;
         nino_status st;
@@ -454,6 +465,86 @@ static void check_others(void)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         save_names(cases[i].name);
         refused(cases[i].st, cases[i].words);
+    }
+}
+
+// Every name that a family is known by is needed, and the first family counts whose are all there.
+static void check_known(void)
+{
+    static const struct {
+        const char *family, *name[5];
+    } known[] = {
+        { "compact", { "body.0.weight", "body.1.weight" } },
+        { "Swift-SRGAN", { "initial.cnn.depthwise.weight", "final_conv.pointwise.weight" } },
+        { "HAT",
+          { "relative_position_index_SA", "layers.0.residual_group.overlap_attn.qkv.weight" } },
+        { "Swin2SR", { SWIN "norm1.weight", "patch_embed.proj.weight", SWIN "attn.logit_scale" } },
+        { "SwinIR",
+          { SWIN "norm1.weight", SWIN "mlp.fc1.bias", SWIN "attn.relative_position_index" } },
+        { "DAT", { "before_RG.1.weight", "layers.0.blocks.0.ffn.sg.conv.weight" } },
+        { "SPAN", { "conv_1.sk.weight", "block_1.c1_r.eval_conv.weight", "upsampler.0.weight" } },
+        { "RealCUGAN", { "unet1.conv1.conv.0.weight", "unet2.conv_bottom.weight" } },
+        { "esrgan", { "model.0.weight", "model.1.sub.0.RDB1.conv1.0.weight" } },
+        { "esrgan", { "model.0.weight", "model.1.sub.0.RDB1.conv1x1.weight" } },
+        { "esrgan",
+          { "conv_first.weight", "body.0.rdb1.conv1.weight", "conv_body.weight",
+            "conv_last.weight" } },
+        { "esrgan",
+          { "conv_first.weight", "RRDB_trunk.0.RDB1.conv1.weight", "trunk_conv.weight",
+            "conv_last.weight" } },
+    };
+    enum { N = sizeof(known) / sizeof(known[0]) };
+    for (int i = 0; i < N; i++)
+        for (int without = -1; without < 4; without++) {
+            const char *name[6] = { "something" };
+            int n = 1;
+            for (int k = 0; known[i].name[k]; k++)
+                if (k != without)
+                    name[n++] = known[i].name[k];
+            save_names(name);
+            check_found(n > 1 && (without < 0 || !known[i].name[without]) ? known[i].family : "",
+                        "");
+        }
+    for (int i = 0; i < N; i++)
+        for (int k = 0; k < N; k++) {
+            net_list l = { 0 };
+            for (int j = 0; known[i].name[j]; j++)
+                net_add(&l, known[i].name[j], 1, (const int64_t[]){ 1 });
+            for (int j = 0; known[k].name[j]; j++) {
+                bool has = false;
+                for (int o = 0; known[i].name[o]; o++)
+                    has |= !strcmp(known[i].name[o], known[k].name[j]);
+                if (!has)
+                    net_add(&l, known[k].name[j], 1, (const int64_t[]){ 1 });
+            }
+            net_save(&l, path, NINO_F16, NET_SPARSE);
+            check_found(known[i < k ? i : k].family, "");
+        }
+}
+
+// A word before all names belongs to none of them; before some it is part of those.
+static void check_prefixes(void)
+{
+#define COMPACT(p) p "body.0.weight", p "body.1.weight"
+    static const struct {
+        const char *family, *prefix, *name[4];
+    } cases[] = {
+        { "compact", "module.", { COMPACT("module.") } },
+        { "compact", "netG.", { COMPACT("netG.") } },
+        { "compact", "module.netG.", { COMPACT("module.netG.") } },
+        { "", "", { COMPACT("netG.module.") } },
+        { "", "", { COMPACT("Module.") } },
+        { "", "", { COMPACT("module."), "a" } },
+        { "", "", { COMPACT("module."), "z" } },
+        { "", "", { COMPACT("module.netG."), "module.a" } },
+        { "", "", { COMPACT("module.netG."), "module.z" } },
+        { "compact", "", { COMPACT(""), "module.z" } },
+        { "compact", "module.", { COMPACT("module."), "module.netG.z" } },
+        { "", "", { "module.body.0.weight", "module.z" } },
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        save_names(cases[i].name);
+        check_found(cases[i].family, cases[i].prefix);
     }
 }
 
@@ -526,6 +617,8 @@ int main(void)
     test_device_close(&d);
     check_damage();
     check_others();
+    check_known();
+    check_prefixes();
     check_plan();
     test_dir_remove(&dir, files);
     return 0;
