@@ -60,6 +60,108 @@ static void test_sampling(void)
     check_sampling(made_unet(&sd2, NULL), "sd2", NINO_PRED_EPS, discrete, 14.614643, "sd15");
 }
 
+// A network with marks at the top, or below the prefix that its names have; the first holds `value`,
+// n times, the second 0.01.
+static nino_weights *with_marks(const char *const *marks, const char *prefix, int n, float value)
+{
+    nino_weights *w = made_unet(&tiny_xl, "model.diffusion_model.");
+    for (int i = 0; i < nino_weights_count(w); i++)
+        put(tensor(w, nino_weights_at(w, i)), nino_weights_at(w, i)->name);
+    for (int i = 0; i < 2 && marks[i]; i++) {
+        nino_array *m = nino_array_create(NINO_F32, NINO_SHAPE(i ? 1 : n));
+        CHECK(m != NULL);
+        for (int k = 0; k < (i ? 1 : n); k++)
+            nino_array_f32(m)[k] = i ? 0.01f : value;
+        put(m, nino_name_of("%s%s", prefix, marks[i]).s);
+    }
+    nino_weights_unref(&w);
+    return save_copy("marked");
+}
+
+static void test_marks(void)
+{
+    static const struct {
+        const char *mark[2];
+        int n;
+        float value;
+        nino_prediction prediction;
+        double sigma_min, sigma_max, sigma_data;
+        const char *format;
+    } t[] = {
+        { { "edm_vpred.sigma_max" }, 1, 500, NINO_PRED_V, 0.002, 500, 1, "sdxl" },
+        { { "edm_vpred.sigma_max" }, 2, 500, NINO_PRED_V, 0.002, 120, 1, "sdxl" }, // no number
+        { { "edm_vpred.sigma_max", "edm_vpred.sigma_min" },
+          1,
+          90,
+          NINO_PRED_V,
+          0.01,
+          90,
+          1,
+          "sdxl" },
+        { { "edm_vpred.sigma_min" }, 1, 0.5f, NINO_PRED_EPS, 0.029167, 14.614643, 1, "sdxl" },
+        { { "edm_mean", "edm_std" }, 1, 1, NINO_PRED_EDM, 0.002, 80, 0.5, "sdxl_playground" },
+        { { "edm_mean" }, 1, 1, NINO_PRED_EPS, 0.029167, 14.614643, 1, "sdxl" },
+        { { "edm_std" }, 1, 1, NINO_PRED_EPS, 0.029167, 14.614643, 1, "sdxl" },
+        { { "ztsnr" }, 1, 1, NINO_PRED_EPS, 0.029167, 14.614643, 1, "sdxl" },
+    };
+    for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+        for (int below = 0; below < 2; below++) {
+            const char *prefix = below ? "model.diffusion_model." : "";
+            nino_weights *w = with_marks(t[i].mark, prefix, t[i].n, t[i].value);
+            nino_diffusion *d = test_diffusion(w, "sdxl");
+            const nino_sampling *m = d->sampling;
+            CHECK(m->prediction == t[i].prediction);
+            CHECK(fabs((double) m->sigma_min / t[i].sigma_min - 1) < 1e-4);
+            CHECK(fabs((double) m->sigma_max / t[i].sigma_max - 1) < 1e-4);
+            CHECK(m->sigma_data == t[i].sigma_data);
+            CHECK_STR(d->format->name, t[i].format);
+            nino_diffusion_unref(&d);
+            nino_weights_unref(&w);
+        }
+}
+
+// SD 2 whose deciding bias has `other` everywhere but at `at`, and every second value `by` higher.
+static nino_weights *with_bias(float other, float by, int at, float value, bool is_diffusers)
+{
+    const net_unet u = { 32, 4, { 1, 1, 1, 1 }, { 1, 1, 1, 0 }, 1, 1024, 0, 4, 4, true };
+    static const char name[] = "output_blocks.11.1.transformer_blocks.0.norm1.bias";
+    nino_weights *w = made_unet(&u, NULL);
+    for (int i = 0; i < nino_weights_count(w); i++) {
+        const nino_tensor_info *t = nino_weights_at(w, i);
+        nino_array *a = tensor(w, t);
+        for (int k = 0; k < 32 && !strcmp(t->name, name); k++)
+            nino_array_f32(a)[k] = k == at ? value : other + (k % 2 ? by : 0);
+        put(a, t->name);
+    }
+    if (is_diffusers) { // read by both names; where there is one of ComfyUI's, that counts
+        nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(32));
+        for (int k = 0; a && k < 32; k++)
+            nino_array_f32(a)[k] = k % 2 ? 5 : 0;
+        put(a, "up_blocks.3.attentions.2.transformer_blocks.0.norm1.bias");
+    }
+    nino_weights_unref(&w);
+    return save_copy("marked");
+}
+
+// The deviation that decides is 0.09, about whatever mean, and of all values.
+static void test_spread(void)
+{
+    static const struct {
+        float other, by, value;
+        int at; // -1: nowhere
+        nino_prediction want;
+    } t[] = {
+        { 0.4f, 0.179f, 0, -1, NINO_PRED_EPS },  { 0.4f, 0.181f, 0, -1, NINO_PRED_V },
+        { -3, 0.179f, 0, -1, NINO_PRED_EPS },    { -3, 0.181f, 0, -1, NINO_PRED_V },
+        { 0, 0, 0.514f, 0, NINO_PRED_EPS },      { 0, 0, 0.520f, 0, NINO_PRED_V },
+        { 0, 0, 0.514f, 31, NINO_PRED_EPS },     { 0, 0, 0.520f, 31, NINO_PRED_V },
+        { 0.25f, 0, -0.264f, 0, NINO_PRED_EPS }, { 0.25f, 0, -0.27f, 31, NINO_PRED_V },
+    };
+    for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++)
+        check_sampling(with_bias(t[i].other, t[i].by, t[i].at, t[i].value, i == 0), "sd2",
+                       t[i].want, NINO_SCHEDULE_DISCRETE, 14.614643, "sd15");
+}
+
 // ---- refused ---------------------------------------------------------------------------------
 static nino_weights *damaged(net_list l, const char *name, int64_t rows)
 {
@@ -172,6 +274,8 @@ int main(void)
     CHECK(test_device_open(&dev, "ref", 0));
     dir = test_dir_create();
     test_sampling();
+    test_marks();
+    test_spread();
     test_wrong_files();
     test_wrong_inputs();
     test_device_close(&dev);
