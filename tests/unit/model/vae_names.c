@@ -1,6 +1,11 @@
-// VAE files: sizes from shapes, LDM and diffusers names, prefixes, families, and what is refused.
+// VAE files: sizes from shapes, LDM and diffusers names, prefixes, families, what is refused, what is
+// read of each network, and what comes of every tensor that is missing or of another size.
+#include "tests/random_net.h"
+#include "tests/random_taehv.h"
 #include "tests/random_tiny.h"
 #include "tests/random_vae.h"
+#include "tests/random_wan.h"
+#include "tests/unit/recorded.h"
 #include "tests/vae.h"
 
 static const nino_tile_params whole = { .style = NINO_TILE_NEVER };
@@ -333,6 +338,110 @@ static void check_refused(void)
     nino_array_unref(&a);
 }
 
+// ---- every tensor ----------------------------------------------------------------------------
+
+static net_list list_of(const nino_weights *w)
+{
+    net_list l = { 0 };
+    for (int i = 0; i < nino_weights_count(w); i++) {
+        const nino_tensor_info *t = nino_weights_at(w, i);
+        net_add(&l, t->name, t->rank, t->dim);
+    }
+    return l;
+}
+
+// What comes of the file without tensor `at` (axis < 0), or with one more along an axis.
+static void put_damaged(const net_list *all, int at, int axis)
+{
+    net_list l = { 0 };
+    nino_error err = { 0 };
+    nino_vae *v = NULL;
+    const net_tensor t = all->t[at];
+    for (int i = 0; i < all->n; i++)
+        if (i != at || axis >= 0)
+            net_add(&l, all->t[i].name, all->t[i].rank, all->t[i].dim);
+    if (axis >= 0)
+        l.t[at].dim[axis]++;
+    char path[64];
+    snprintf(path, sizeof(path), "%s/c", dir.path);
+    net_save(&l, path, NINO_F16, NET_SPARSE);
+    nino_weights *w = test_open("%s", path);
+    if (axis < 0)
+        record("%s: ", t.name);
+    else
+        record("    %lld along %d: ", (long long) t.dim[axis] + 1, axis);
+    if (nino_vae_load(w, "net", &v, &err))
+        record("%d %s\n", (int) err.code, err.msg);
+    else
+        record("%s of %d, %dx, %d\n", v->family, v->channels, v->factor, v->time_factor);
+    nino_vae_unref(&v);
+    nino_weights_unref(&w);
+}
+
+// Everything that was read, in its order, then, if asked for, what comes of each tensor that is
+// wrong.
+static void put_vae(const char *title, nino_weights *w, bool is_damaged)
+{
+    nino_error err = { 0 };
+    nino_vae *v = NULL;
+    const nino_layers_item *item[512];
+    int n = 0;
+    CHECK_OK(nino_vae_load(w, "net", &v, &err), err);
+    record("\n%s: %s, %s, %d channels, %dx, %d frames, fold %d, %d %d\n", title, v->family,
+           v->detail, v->channels, v->factor, v->time_factor, v->fold, v->has_encoder,
+           v->has_decoder);
+    for (const nino_layers_item *i = v->layers.items; i; i = i->next) {
+        CHECK(n < 512);
+        item[n++] = i;
+    }
+    while (n--) {
+        const nino_weight *x = item[n]->weight;
+        if (!x) {
+            record("    array of %lld\n", (long long) nino_shape_count(&item[n]->array->shape));
+            continue;
+        }
+        record("    %c %lldx%lld", "mcdtvp"[x->role], (long long) x -> n, (long long) x -> c);
+        for (int i = 0; i < x->n_ranges; i++)
+            record(" %s rows %lld + %lld", x->range[i].info->name, (long long) x->range[i].row0,
+                   (long long) x->range[i].rows);
+        record("\n");
+    }
+    nino_vae_unref(&v);
+    net_list all = list_of(w);
+    for (int i = 0; i < all.n && is_damaged; i++)
+        for (int axis = -1; axis < all.t[i].rank && axis < 2; axis++)
+            put_damaged(&all, i, axis);
+    free(all.t);
+    nino_weights_unref(&w);
+}
+
+static void check_each_tensor(void)
+{
+    static const tae_net small = {
+        .z = 16, .patch = 1, .width = { 16, 8, 8, 8 }, .grow = { 1, 2, 2 }, .pool = { 2, 2, 1 }
+    };
+    static const char *const titles[] = { "wan 2.1", "wan 2.2", "wan 2.1, diffusers",
+                                          "wan 2.2, diffusers" };
+    static tae_file f;
+    random_tiny t = { .width = 8, .levels = 3, .blocks = 1, .z = 4 };
+    t.encoder = "taesd_encoder.";
+    t.decoder = "taesd_decoder.";
+    for (int i = 0; i < 4; i++) {
+        nino_vae *v = wan_make(&dir, "b", i & 1, i >> 1, 6);
+        nino_vae_unref(&v);
+        put_vae(titles[i], test_open("%s/b", dir.path), i == 0 || i == 3);
+    }
+    nino_vae *v = tae_make(&dir, "b", &small, &f);
+    nino_vae_unref(&v);
+    tae_release(&f);
+    put_vae("taehv", test_open("%s/b", dir.path), true);
+    put_vae("kl", kl("b", 3, 4, true), true);
+    put_vae("kl, diffusers", test_copy(kl("b", 3, 16, false), &dir, "a", to_diffusers, NULL, 0),
+            false);
+    put_vae("tiny", tiny("b", t), true);
+    recorded_check("refused_vae.txt");
+}
+
 int main(void)
 {
     static const char *const files[] = { "a", "b", "c", NULL };
@@ -341,6 +450,7 @@ int main(void)
     check_kl();
     check_tiny();
     check_refused();
+    check_each_tensor();
     test_device_close(&dev);
     test_dir_remove(&dir, files);
     return 0;
