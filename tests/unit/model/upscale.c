@@ -288,6 +288,14 @@ static void check_forms(test_device *d)
           4,
           3,
           "compact (SRVGG), 3 convolutions of 5 channels, 3x" },
+        { { .width = 5, .convs = 3, .scale = 8 }, // the most
+          4,
+          3,
+          "compact (SRVGG), 3 convolutions of 5 channels, 8x" },
+        { { .width = 3, .grown = 2, .blocks = 1, .n_up = 4 },
+          3,
+          2,
+          "ESRGAN, 1 block of 3 channels, 16x" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         random_up r = cases[i].r;
@@ -345,6 +353,41 @@ static void check_names(test_device *d)
     nino_array_unref(&first);
 }
 
+// What a model says of itself, whoever holds it.
+static void check_told(void)
+{
+    for (int is_compact = 0; is_compact < 2; is_compact++) {
+        const random_up r = { .width = 6,
+                              .grown = 4,
+                              .blocks = 1,
+                              .n_up = 1,
+                              .convs = is_compact ? 3 : 0,
+                              .scale = 2,
+                              .prefix = is_compact ? "netG." : NULL };
+        nino_weights *w = NULL;
+        nino_upscale *u = make(&r, &w), *nameless = NULL;
+        const nino_hash id = nino_weights_identity(w);
+        uint64_t bytes = 0;
+        for (int i = 0; i < nino_weights_count(w); i++)
+            bytes += nino_weights_at(w, i)->bytes;
+        CHECK_STR(u->name, "m");
+        CHECK_STR(u->family, is_compact ? "compact" : "esrgan");
+        CHECK(u->weight_bytes == bytes && u->identity.lo == id.lo && u->identity.hi == id.hi);
+        CHECK(u->scale == 2 && u->least == (is_compact ? 1 : 2) && u->multiple == 1);
+        CHECK_OK(nino_upscale_load(w, NULL, &nameless, &err), err);
+        CHECK_STR(nameless->name, path);
+        nino_upscale_unref(&nameless);
+        CHECK(!nameless);
+        nino_upscale_unref(&nameless);
+        nino_upscale *again = nino_upscale_ref(u);
+        CHECK(again == u && u->refs == 2 && !nino_upscale_ref(NULL));
+        nino_upscale_unref(&again);
+        CHECK(!again && u->refs == 1);
+        nino_upscale_unref(&u);
+        nino_weights_unref(&w);
+    }
+}
+
 // ---- what is not there, and other networks ---------------------------------------------------
 
 static void refused(nino_status want, const char *words)
@@ -395,6 +438,9 @@ static void check_damage(void)
         { { .convs = 4, .scale = 2, .odd = "body.3.weight" }, NINO_ERR_FORMAT, "body.3.weight" },
         { { .convs = 4, .scale = 2, .channels = 1 }, NINO_ERR_FORMAT, "body.0.weight" },
         { { .convs = 3, .scale = 9 }, NINO_ERR_UNSUPPORTED, "243 channels" },
+        { { .names = UP_OLD, .n_up = 5 }, NINO_ERR_UNSUPPORTED, "not doublings" },
+        { { .names = UP_BSRGAN, .n_up = 5 }, NINO_ERR_UNSUPPORTED, "not doublings" },
+        { { .names = UP_OLD, .unshuffle = 4, .n_up = 1 }, NINO_ERR_UNSUPPORTED, "smaller" },
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         random_up r = cases[i].r;
@@ -465,6 +511,7 @@ static void check_others(void)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         save_names(cases[i].name);
         refused(cases[i].st, cases[i].words);
+        CHECK_STR(err.where, "m"); // the file without its folder
     }
 }
 
@@ -615,6 +662,7 @@ int main(void)
     check_forms(&d);
     check_names(&d);
     test_device_close(&d);
+    check_told();
     check_damage();
     check_others();
     check_known();
