@@ -1,5 +1,5 @@
 // What a network owns: blocks, weights and tables that go at once, from every backend too; what was
-// read before something failed.
+// read before something failed; sizes that must be exact, and how many blocks names tell of.
 #include "tests/random_net.h"
 
 #include "core/model/loader.h"
@@ -97,6 +97,122 @@ static void test_loader(const test_dir *dir)
     nino_weights_unref(&w);
 }
 
+// How many blocks of a kind there are: one more than the largest number before a dot.
+static void check_counts(nino_weights *w)
+{
+    static const struct {
+        const char *stem;
+        int n;
+    } t[] = { { "a.", 11 }, { "ab.", 13 },  { "b.", 1000 }, { "c.", 1000 }, { "d.", 0 },
+              { "e.", 0 },  { "none.", 0 }, { "a.1", 1 },   { "f", 1 },     { "g.", 100 } };
+    for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        const nino_loader l = { .file = w, .prefix = "p.", .err = &err };
+        const int n = nino_load_count(&l, t[i].stem);
+        if (n != t[i].n)
+            fprintf(stderr, "%s: %d\n", t[i].stem, n);
+        CHECK(n == t[i].n);
+    }
+}
+
+// The channels of a head, by the length of its norm.
+static void check_heads(nino_weights *w)
+{
+    static const struct {
+        const char *norm;
+        int64_t width, depth; // 0: refused
+        nino_status st;
+        const char *words;
+    } t[] = {
+        { "n64", 128, 64, NINO_OK, "" },
+        { "n64", 64, 64, NINO_OK, "" },
+        { "n64", INT64_C(1) << 31, 0, NINO_ERR_UNSUPPORTED,
+          "heads of 64 channels in 2147483648 are not known; a head has a multiple of 32" },
+        { "n64", (INT64_C(1) << 31) - 64, 64, NINO_OK, "" },
+        { "n64", 96, 0, NINO_ERR_UNSUPPORTED,
+          "heads of 64 channels in 96 are not known; a head has a multiple of 32" },
+        { "n48", 96, 0, NINO_ERR_UNSUPPORTED,
+          "heads of 48 channels in 96 are not known; a head has a multiple of 32" },
+        { "matrix", 64, 0, NINO_ERR_FORMAT, "p.matrix is missing" },
+        { "nothing", 64, 0, NINO_ERR_FORMAT, "p.nothing is missing" },
+    };
+    for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        nino_loader l = { .file = w, .prefix = "p.", .err = &err };
+        err = (nino_error){ 0 };
+        const int64_t depth = nino_load_head(&l, t[i].norm, t[i].width);
+        CHECK(l.st == t[i].st && (t[i].st || depth == t[i].depth));
+        CHECK_STR(err.msg, t[i].words);
+    }
+    static const struct {
+        int64_t width;
+        int usual, heads;
+        const char *words;
+    } u[] = { { 96, 4, 4, "" },
+              { 96, 96, 96, "" },
+              { 96, 1, 1, "" },
+              { 96, 5, 1, "a width of 96 does not divide into 5 heads" },
+              { 96, 0, 1, "a width of 96 does not divide into 0 heads" },
+              { 0, -1, 1, "a width of 0 does not divide into -1 heads" } };
+    for (size_t i = 0; i < sizeof(u) / sizeof(u[0]); i++) {
+        nino_loader l = { .file = w, .prefix = "p.", .err = &err };
+        err = (nino_error){ 0 };
+        CHECK(nino_load_heads(&l, u[i].width, u[i].usual) == u[i].heads);
+        CHECK(l.st == (*u[i].words ? NINO_ERR_FORMAT : NINO_OK));
+        CHECK_STR(err.msg, u[i].words);
+    }
+}
+
+// Sizes that must be exact; what fails first is what is told.
+static void check_exact(nino_weights *w)
+{
+    nino_layers layers = { 0 };
+    nino_loader l = { .file = w, .prefix = "p.", .layers = &layers, .err = &err };
+    nino_linear m = { 0 };
+    nino_norm norm = { 0 };
+    nino_load_linear(&l, "line", 3, &m);
+    nino_load_expect(&l, "line", &m, 6);
+    nino_load_norm(&l, "norm", 64, 32, 0.5f, &norm);
+    CHECK_OK(l.st, err);
+    CHECK(nino_load_rows(&l, m.w) == 6 && m.w->c == 3 && norm.groups == 32 && norm.eps == 0.5f);
+    CHECK(nino_load_has(&l, "%s.weight", "line") && !nino_load_has(&l, "%s.weight", "p.line"));
+    nino_load_norm(&l, "norm", 65, 32, 0.5f, &norm);
+    CHECK_STR(err.msg, "p.norm has 64 channels where 65 are needed");
+    CHECK_STR(err.where, "file");
+    nino_load_expect(&l, "line", &m, 7);
+    CHECK_STR(err.msg, "p.norm has 64 channels where 65 are needed");
+    CHECK(l.st == NINO_ERR_FORMAT && nino_load_rows(&l, m.w) == 0);
+    CHECK(!nino_load_alloc(&l, 1, 8) && !nino_load_values(&l, nino_weights_at(w, 0)));
+    l.st = NINO_OK;
+    nino_load_expect(&l, "line", &m, 7);
+    CHECK_STR(err.msg, "p.line.weight has 6 rows where 7 are needed");
+    nino_layers_release(&layers);
+}
+
+static void test_sizes(const test_dir *dir)
+{
+    static const char *const blocks[] = { "a.0.w",   "a.2.w",   "a.10.w",  "a.11",     "a.x.30.w",
+                                          "ab.12.w", "b.999.w", "b.3.w",   "c.1000.w", "d.12345.w",
+                                          "e.",      "f0.w",    "g.099.w", "g.7.w" };
+    char path[64], name[64];
+    net_list l = { 0 };
+    for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
+        snprintf(name, sizeof(name), "p.%s", blocks[i]);
+        net_add(&l, name, 1, (const int64_t[]){ 1 });
+    }
+    net_add(&l, "a.40.w", 1, (const int64_t[]){ 1 }); // without the prefix
+    net_add(&l, "p.n64", 1, (const int64_t[]){ 64 });
+    net_add(&l, "p.n48", 1, (const int64_t[]){ 48 });
+    net_add(&l, "p.matrix", 2, (const int64_t[]){ 64, 1 });
+    net_linear(&l, 6, 3, true, "p.line");
+    net_norm(&l, 64, "p.norm");
+    snprintf(path, sizeof(path), "%s/file", dir->path);
+    net_save(&l, path, NINO_F32, NET_SPARSE);
+    nino_weights *w = test_open("%s", path);
+    check_counts(w);
+    check_heads(w);
+    check_exact(w);
+    nino_weights_unref(&w);
+}
+
 // A network leaves nothing on the device it ran on.
 static void test_network(const test_dir *dir)
 {
@@ -132,6 +248,7 @@ int main(void)
     test_blocks();
     test_backends();
     test_loader(&dir);
+    test_sizes(&dir);
     test_network(&dir);
     test_dir_remove(&dir, (const char *const[]){ "file", NULL });
     return 0;
