@@ -432,33 +432,6 @@ static void test_queries(void)
     nino_history_destroy(&h);
 }
 
-// One kernel that ops of two families launch is two bars of a flame graph.
-static void test_flame_families(void)
-{
-    nino_history *h = nino_history_create(0);
-    begin(h, 10, NINO_EV_JOB, 1, 1, 0);
-    kernel(h, 20, 300, 8, 1);
-    kernel(h, 400, 200, 8, 1);
-    add(h, (nino_event){ .t_ns = 700,
-                         .kind = NINO_EV_KERNEL,
-                         .track = 256,
-                         .name = 8,
-                         .id = 17,
-                         .parent = 1,
-                         .u.kernel = { .dur_ns = 100, .family = 5 } });
-    end(h, 1000, 1, 0);
-    nino_flame *f = NULL;
-    size_t n = 0;
-    CHECK_OK(nino_history_flame(h, 0, UINT64_MAX, true, &f, &n, &err), err);
-    CHECK(n == 3 && f[0].ns == 600 && f[1].name == f[2].name && f[1].parent == 0 &&
-          f[2].parent == 0);
-    CHECK(n == 3 && f[1].ns == 500 && f[1].calls == 2 && f[2].ns == 100 && f[2].calls == 1);
-    CHECK(n == 3 && f[1].family != f[2].family &&
-          f[2].family == nino_history_family_of(h, nino_history_find(h, "conv")));
-    free(f);
-    nino_history_destroy(&h);
-}
-
 // More than fits: the newer half stays, in every list, and the scopes still nest.
 static void test_bounded(void)
 {
@@ -716,7 +689,6 @@ int main(void)
     test_shapes();
     test_work();
     test_queries();
-    test_flame_families();
     test_bounded();
     test_trace(path);
     unlink(path);

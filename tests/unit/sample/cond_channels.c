@@ -1,6 +1,6 @@
 // What one entry of conditioning tells a network, number by number: the channels beside a picture's or a clip's latent, videos to
 // follow; what is refused, in which words; that nothing stays behind when it goes.
-#include "tests/cond_model.h"
+#include "tests/unit/sample/cond_model.h"
 
 // ---- channels beside a picture's latent -----------------------------------------------------------
 

@@ -1,6 +1,6 @@
 // What one entry of conditioning tells a network, number by number: the text, the vector y, guidance, reference latents; what is
 // refused, in which words; that nothing stays behind when it goes.
-#include "tests/cond_model.h"
+#include "tests/unit/sample/cond_model.h"
 
 // ---- the text -------------------------------------------------------------------------------------
 
