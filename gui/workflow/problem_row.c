@@ -172,6 +172,25 @@ static GtkWidget *new_bypass_button(const nino_issue *issue, NinoTab *tab, const
 
 // ---- the row ------------------------------------------------------------------------------------
 
+// A line ends before a folder's name, not within it; names that no line has room for may break.
+static void keep_names_whole(GtkLabel *label, const char *text)
+{
+    enum { SHORT = 30 }; // characters that every drawer has room for
+    PangoAttrList *attrs = pango_attr_list_new();
+    for (const char *from = text; *from;) {
+        const gsize n = strcspn(from, " \n");
+        if (memchr(from, '/', n) && n <= SHORT) {
+            PangoAttribute *whole = pango_attr_allow_breaks_new(FALSE);
+            whole->start_index = (guint) (from - text);
+            whole->end_index = (guint) (from - text + n);
+            pango_attr_list_insert(attrs, whole);
+        }
+        from += n + (from[n] != 0);
+    }
+    gtk_label_set_attributes(label, attrs);
+    pango_attr_list_unref(attrs);
+}
+
 static GtkWidget *text_of(const char *text, gboolean wraps)
 {
     GtkWidget *label = gtk_label_new(text);
@@ -179,6 +198,7 @@ static GtkWidget *text_of(const char *text, gboolean wraps)
     if (wraps) {
         gtk_label_set_wrap(GTK_LABEL(label), TRUE);
         gtk_label_set_wrap_mode(GTK_LABEL(label), PANGO_WRAP_WORD_CHAR); // names of files are long
+        keep_names_whole(GTK_LABEL(label), text);
     } else {
         gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
         gtk_widget_set_tooltip_text(label, text);
