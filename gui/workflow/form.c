@@ -283,7 +283,7 @@ static void nino_form_init(NinoForm *form)
     form->rows = g_ptr_array_new_with_free_func(row_free);
     form->box = gtk_box_new(GTK_ORIENTATION_VERTICAL, NINO_SPACE_XS);
     gtk_widget_set_margin_start(form->box, NINO_SPACE_M);
-    gtk_widget_set_margin_end(form->box, NINO_SPACE_M);
+    gtk_widget_set_margin_end(form->box, NINO_SPACE_S); // a bar follows
     gtk_widget_set_margin_top(form->box, NINO_SPACE_S);
     gtk_widget_set_margin_bottom(form->box, NINO_SPACE_M);
     gtk_accessible_update_property(GTK_ACCESSIBLE(form->box), GTK_ACCESSIBLE_PROPERTY_LABEL,
