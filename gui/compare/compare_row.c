@@ -12,10 +12,11 @@ G_DEFINE_TYPE(NinoCompareRow, nino_compare_row, G_TYPE_OBJECT)
 static void nino_compare_row_class_init(NinoCompareRowClass *c) { (void) c; }
 static void nino_compare_row_init(NinoCompareRow *r) { (void) r; }
 
-NinoCompareRow *nino_compare_row_new(const nino_compare_row *r)
+NinoCompareRow *nino_compare_row_new(const nino_compare_row *r, gboolean is_a_file)
 {
     NinoCompareRow *row = g_object_new(NINO_TYPE_COMPARE_ROW, NULL);
     row->r = *r;
+    row->is_a_file = is_a_file;
     return row;
 }
 
@@ -28,10 +29,16 @@ typedef enum Column { WHAT, TIME_A, TIME_B, DELTA, CHANGE, CONFIDENCE, N_COLUMNS
 static const char *const titles[] = { N_("Node, steps, kernel"), N_("Baseline"), N_("This run"),
                                       N_("Difference"),          N_("Change"),   N_("Confidence") };
 
-static void say_what(char *buf, size_t size, const nino_compare_row *r)
+// What is done once is left out of all: compiling, reading weights.
+static void say_what(char *buf, size_t size, const NinoCompareRow *row)
 {
+    const nino_compare_row *r = &row->r;
     switch (r->kind) {
-    case NINO_COMPARE_RUN: g_snprintf(buf, size, _("whole run")); break;
+    case NINO_COMPARE_RUN:
+        g_snprintf(buf, size, "%s",
+                   row->is_a_file ? _("a file of the run, without compiling")
+                                  : _("the run, without compiling"));
+        break;
     case NINO_COMPARE_NODE: g_snprintf(buf, size, "%s", r->node); break;
     case NINO_COMPARE_STEPS: g_snprintf(buf, size, _("    a step of %s"), r->node); break;
     case NINO_COMPARE_KERNEL:
@@ -60,13 +67,14 @@ static void say_verdict(char *buf, size_t size, const nino_compare_row *r)
                    MAX(f->p, 1e-4));
 }
 
-static void compare_row_say(char *buf, size_t size, const nino_compare_row *r, Column column)
+static void compare_row_say(char *buf, size_t size, const NinoCompareRow *row, Column column)
 {
+    const nino_compare_row *r = &row->r;
     char t[40];
     const double delta = r->b.median - r->a.median;
     buf[0] = 0;
     switch (column) {
-    case WHAT: say_what(buf, size, r); break;
+    case WHAT: say_what(buf, size, row); break;
     case TIME_A:
         if (r->n_a)
             nino_format_ns(buf, size, r->a.median * 1e9);
@@ -133,8 +141,9 @@ static void on_compare_row_bind(GtkSignalListItemFactory *f, GtkListItem *item, 
     (void) f;
     char text[256];
     GtkWidget *l = gtk_list_item_get_child(item);
-    const nino_compare_row *r = &NINO_COMPARE_ROW(gtk_list_item_get_item(item))->r;
-    compare_row_say(text, sizeof(text), r, (Column) GPOINTER_TO_INT(column));
+    const NinoCompareRow *row = NINO_COMPARE_ROW(gtk_list_item_get_item(item));
+    const nino_compare_row *r = &row->r;
+    compare_row_say(text, sizeof(text), row, (Column) GPOINTER_TO_INT(column));
     gtk_label_set_text(GTK_LABEL(l), text);
     g_object_set_data(G_OBJECT(l), NINO_CELL_ITEM, gtk_list_item_get_item(item));
     const gboolean is_word =

@@ -9,8 +9,9 @@ G_DECLARE_FINAL_TYPE(NinoCompareRow, nino_compare_row, NINO, COMPARE_ROW, GObjec
 struct _NinoCompareRow {
     GObject parent;
     nino_compare_row r;
+    gboolean is_a_file; // the run's time is that of one of its files
 };
 
-NinoCompareRow *nino_compare_row_new(const nino_compare_row *r);
+NinoCompareRow *nino_compare_row_new(const nino_compare_row *r, gboolean is_a_file);
 void nino_compare_row_add_columns(GtkColumnView *table);
 void nino_compare_row_export(const NinoCompareRow *row, NinoRowFn fn, gpointer user);

@@ -79,7 +79,7 @@ static void compare_view_refresh(NinoCompareView *v)
     } else {
         GPtrArray *items = g_ptr_array_new_with_free_func(g_object_unref);
         for (size_t i = 0; i < c.n_rows; i++) {
-            g_ptr_array_add(items, nino_compare_row_new(&c.rows[i]));
+            g_ptr_array_add(items, nino_compare_row_new(&c.rows[i], c.files_a && c.files_b));
         }
         v->filling = TRUE;
         g_list_store_splice(v->rows, 0, g_list_model_get_n_items(G_LIST_MODEL(v->rows)),

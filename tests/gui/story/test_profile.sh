@@ -44,7 +44,7 @@ shot runs
 read -r x y <<<"$(at button Open point)" # "Compare" is beside it; another button of this name is in Compose
 xdotool mousemove $((x + 90)) "$y" click 1
 at label 'Baseline: *' wait || die "the two are not compared"
-at label 'whole run' wait || die "the whole runs are not compared"
+at label 'a file of the run, without compiling' wait || die "the whole runs are not compared"
 at label '*gemm*' wait || die "their kernels are not compared"
 shot compared
 quit
