@@ -56,15 +56,16 @@ static void show_place(Details *d)
 {
     NinoPeerTimes times;
     g_autofree char *text = NULL;
-    char n[40];
+    char n[40], others[40];
     if (nino_peer_times(d->run, &times)) {
         nino_format_count(n, sizeof(n), (double) times.n);
+        nino_format_count(others, sizeof(others), (double) times.n - 1);
         text = times.own <= 0    ? g_strdup_printf(_("Its %s calls"), n)
                : times.less == 0 ? g_strdup_printf(_("The shortest of %s"), n)
                : times.less >= times.n - 1
                    ? g_strdup_printf(_("The longest of %s"), n)
                    : g_strdup_printf(_("Longer than %.0f %% of its %s peers"),
-                                     100 * (double) times.less / (double) times.n, n);
+                                     100 * (double) times.less / (double) (times.n - 1), others);
     }
     g_free(times.ns);
     gtk_label_set_text(GTK_LABEL(d->place), text ? text : "");

@@ -20,11 +20,11 @@ static const struct {
     int chars;
 } columns[COLUMNS] = {
     { "kernel", N_("Kernel"), N_("Name of the kernel"), 10 },
-    { "call", N_("Call"), N_("The op that it was launched for: types, shapes, attributes"), 18 },
+    { "call", N_("Op"), N_("The op that it was launched for: types, shapes, attributes"), 18 },
     { "global", N_("Work"), N_("Work-items of a launch, and of a work-group"), 11 },
-    { "launches", N_("Launches"), N_("How often it was launched so in the range"), 5 },
+    { "launches", N_("Calls"), N_("How often it was launched so in the range"), 5 },
     { "total_ns", N_("Total"), N_("Sum of the times on the device"), 6 },
-    { "mean_ns", N_("Mean"), N_("Total divided by launches"), 6 },
+    { "mean_ns", N_("Mean"), N_("Total divided by calls"), 6 },
     { "share", N_("Share"), N_("Of the time of all kernels and transfers in the range"), 6 },
     { "gflops", "GFLOP/s", N_("Arithmetic of the op table divided by total time"), 7 },
     { "gbps", "GB/s", N_("Bytes the op must move at least, divided by total time"), 5 },

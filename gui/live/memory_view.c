@@ -20,7 +20,8 @@ static void memory_view_plot_box(NinoArea *area, float width, float height, Nino
                                  gpointer user)
 {
     (void) area, (void) user;
-    const float top = (float) legend_rows(width) * LEGEND + 6;
+    const float top =
+        (float) legend_rows(width) * LEGEND + 12; // half a mark of the axis is above it
     *box = (NinoPlotBox){ LEFT, top, MAX(width - LEFT - 8, 1), MAX(height - top - BOTTOM, 1) };
 }
 
