@@ -11,8 +11,10 @@
 
 nino_status nino_pth_check_name(const nino_pickle_tensor *t, const char *file, nino_error *err)
 {
-    if (!t->name_len || t->name_len > NINO_PTH_MAX_NAME || t->key_len > NINO_PTH_MAX_NAME - 8)
+    if (!t->name_len || t->name_len > NINO_PTH_MAX_NAME)
         return REFUSE(t->name_len ? "limit" : "name", "a tensor's name has %zu bytes", t->name_len);
+    if (t->key_len > NINO_PTH_MAX_NAME - 8)
+        return REFUSE("limit", "the name of a tensor's storage has %zu bytes", t->key_len);
     for (size_t i = 0; i < t->name_len; i++)
         if ((unsigned char) t->name[i] < 0x20 || t->name[i] == 0x7f)
             return REFUSE("name", "a tensor's name contains control characters");

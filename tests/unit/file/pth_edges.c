@@ -259,7 +259,8 @@ static void check_long_names(void)
     b = named(1025, 1);
     pth_expect(&b, "a name of 1025 letters", "limit: a tensor's name has 1025 bytes");
     b = named(1, 1017);
-    pth_expect(&b, "a storage's name of 1017 letters", "limit");
+    pth_expect(&b, "a storage's name of 1017 letters",
+               "limit: the name of a tensor's storage has 1017 bytes");
     b = named(120, 1016);
     pth_expect(&b, "a storage that is missing, its name of 1016 letters", "schema");
 }
