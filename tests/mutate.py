@@ -50,7 +50,7 @@ SWAPS = [  # a token and what takes its place
     (r"\breturn true;", "return false;"), (r"\breturn false;", "return true;"), (r"\(!(?=\w)", "("), (r" \? (.+?) : (.+?)([;,)])", None),
 ]
 # What nobody could see. A number that grows: of the elements of a local array, of what an array has room for.
-ROOM = re.compile(r"\s+(?:static |const |struct |unsigned )*[a-z]\w* (?:[^(]*, )?\**\w+(?:\[[^]]*\])*\[[^]]*|.*\b\w*(?:cap|room|grown)\w* = .*")
+ROOM = re.compile(r"\s+(?:static |const |struct |unsigned |local )*[a-z]\w* (?:[^(]*, )?\**\w+(?:\[[^]]*\])*\[[^]]*|.*\b\w*(?:cap|room|grown)\w* = .*")
 LOG = re.compile(r"\bnino_logf?\(.*NINO_LOG_(?:DEBUG|INFO)")
 SAME = "tests/data/mutate/same.txt"  # changes that were judged one by one
 NUMBER = re.compile(r"(?<![\w.])(\d+\.\d*(?:e[-+]?\d+)?f?|\d+)(?![\w.])")
