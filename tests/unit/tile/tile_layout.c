@@ -51,6 +51,17 @@ static void check_layouts(void)
     CHECK(nino_tile_starts(128, 64, 16, pos, 8) == 3 && pos[1] == 48 && pos[2] == 96);
     CHECK(nino_tile_starts(128, 128, 16, pos, 8) == 1);
     CHECK(nino_tile_starts(128, 32, 16, pos, 8) == 7 && pos[6] == 96);
+    // no more are written than there are, nor than there is room for
+    for (int room = 0; room < 8; room++) {
+        for (int i = 0; i < 8; i++)
+            pos[i] = -7;
+        CHECK(nino_tile_starts(128, 64, 16, pos, room) == 3);
+        for (int i = 0; i < 8; i++)
+            CHECK(pos[i] == (i < 3 && i < room ? 48 * i : -7));
+        CHECK(nino_tile_starts(128, 128, 16, pos + 7, room == 0 ? 0 : 1) == 1 &&
+              pos[7] == (room ? 0 : -7));
+        CHECK(nino_tile_starts(128, 64, 16, NULL, room) == 3);
+    }
     // no progress, or more tiles than anybody wants
     CHECK(nino_tile_starts(128, 16, 16, pos, 8) == 0);
     CHECK(!nino_tile_axis_stock(&a, 128, 16, 16) && !nino_tile_axis_even(&a, 128, 16, 20));
