@@ -12,6 +12,13 @@ import shutil
 import subprocess
 
 
+def is_table(path, line):
+    """Whether that line is of a table outside of functions: the last line before it that is not indented opens no function."""
+    with open(path, encoding="utf-8") as f:
+        before = [t for t in f.read().split("\n")[:line] if t and not t[0].isspace()]
+    return not before or before[-1][0] != "{"
+
+
 class Reach:
     def __init__(self, copy, build, tests):
         """copy: the sources as they are, which are compiled here a second time; tests: those to learn of where nothing is known yet."""
@@ -63,11 +70,12 @@ class Reach:
         return self.known[path]
 
     def asked(self, tests, path, line):
-        """Those of the tests that execute that line, or the statement that it goes on."""
+        """Those of the tests that execute that line, or the statement that it goes on; of a table, anything of its file."""
         found = set()
+        in_table = is_table(os.path.join(self.copy.top, path), line)
         for test, lines in self.counts(path):
             at = max((n for n in lines if n <= line), default=0)
-            if lines.get(at):
+            if any(lines.values()) if in_table else lines.get(at):
                 found.add(test)
         names = [(t, t.removeprefix("build/")) for t in tests if "tests/fault/" not in t]
         return [t for t, name in names if name in found or not os.path.isdir(os.path.join(self.hits, name))]

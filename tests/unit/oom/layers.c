@@ -7,6 +7,7 @@
 #include "core/model/clip/clip_vision.h"
 #include "core/model/clip/style_model.h"
 #include "core/model/text_block.h"
+#include "core/model/unet/unet.h"
 #include "core/model/vae/vae.h"
 #include "tests/random_text.h"
 #include "tests/random_tiny.h"
@@ -65,6 +66,29 @@ static void make_mask(int may_fail)
     oom_resume(end);
 }
 
+// A map that a Kohya patch of the UNet has made smaller gets the size of the one that it meets.
+static void enlarge(int may_fail)
+{
+    const long at = oom_pause();
+    nino_backend *be = nino_ref_open(0, NULL, &err);
+    CHECK_OK(be ? NINO_OK : err.code, err);
+    nino_stream *s = nino_stream_create(&(nino_stream_params){ .backend = be }, &err);
+    nino_array *a = nino_array_create(NINO_F32, NINO_SHAPE(1, 2, 3, 2));
+    CHECK(s && a);
+    for (int i = 0; i < 12; i++)
+        nino_array_f32(a)[i] = (float) i;
+    nino_tensor *small = nino_upload(s, a, NINO_F32);
+    oom_resume(at);
+    nino_tensor *t = unet_patch_up(s, small, 5, 4);
+    CHECK(t || (may_fail && nino_stream_status(s, NULL) == NINO_ERR_NOMEM));
+    nino_unref(t);
+    const long end = oom_pause();
+    nino_array_unref(&a);
+    nino_stream_destroy(&s);
+    nino_backend_close(&be);
+    oom_resume(end);
+}
+
 // In the file that was just written.
 static void fail_each(const char *what, void (*read)(int may_fail))
 {
@@ -104,6 +128,7 @@ int main(void)
     net_save(&style, path, NINO_F32, NET_RANDOM);
     fail_each("style model", read_style);
     printf("  a mask: %ld allocations\n", oom_each(make_mask));
+    printf("  a larger map: %ld allocations\n", oom_each(enlarge));
     test_dir_remove(&dir, (const char *const[]){ "file", NULL });
     return 0;
 }

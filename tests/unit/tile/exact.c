@@ -4,6 +4,8 @@
 #include "tests/random_vae.h"
 #include "tests/vae.h"
 
+#include <malloc.h>
+
 #define MIB 1048576.0
 enum { H = 45, W = 28 }; // cells
 
@@ -197,6 +199,38 @@ static void full_choice(const nino_vae *v, const nino_array *z, uint64_t mib, co
     nino_backend_close(&be);
 }
 
+static void fail_behind_rows(nino_stream *s, const nino_vae *v, nino_tensor *z,
+                             const nino_vae_bands *how)
+{
+    (void) how;
+    nino_unref(z);
+    nino_stream_fail(s, NINO_ERR_ARG, v->name, "made up");
+}
+
+// A picture that is not whole is none, and goes: it would show in what is in use.
+static void check_failed(void)
+{
+    enum { TIMES = 16 };
+    const nino_tile_params p = { .style = NINO_TILE_EXACT, .tile = 16 * vae->factor };
+    nino_vae failing = *vae;
+    failing.decode_bands = fail_behind_rows;
+    const size_t picture = sizeof(float) * 3 * H * W * (size_t) vae->factor * (size_t) vae->factor;
+    size_t before = 0;
+    for (int i = 0; i < 1 + TIMES; i++) {
+        nino_array *out = NULL;
+        test_device d;
+        CHECK(test_device_open(&d, "ref", 0));
+        CHECK(nino_vae_decode_tiled(d.s, &failing, latent, &p, &out, NULL, &err) == NINO_ERR_ARG &&
+              !out);
+        CHECK_STR(err.msg, "made up");
+        test_device_close(&d);
+        if (!i)
+            before =
+                mallinfo2().uordblks + mallinfo2().hblkhd; // 0 where a sanitizer has its own malloc
+    }
+    CHECK(!before || mallinfo2().uordblks + mallinfo2().hblkhd < before + TIMES / 2 * picture);
+}
+
 static void check_full_size(void)
 {
     static const char *const files[] = { "v", NULL };
@@ -292,6 +326,7 @@ int main(void)
     CHECK(vae->factor == 2 && vae->decode_bands);
     check_room(0);
     check_room(1 << 30);
+    check_failed();
     for (const char *const *name = devices; *name; name++) {
         if (!test_device_open(&dev, *name, 0))
             continue;
