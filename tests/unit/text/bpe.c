@@ -284,6 +284,11 @@ static void compressed(void)
     nino_bpe_destroy(&b);
     CHECK(nino_bpe_from_simple(z.data, z.len - 9, "vocab.gz", &b, &err) == NINO_ERR_FORMAT);
     CHECK_STR(err.kind, "truncated");
+    CHECK(nino_bpe_from_simple("\x1f\x8b", 2, "vocab.gz", &b, &err) == NINO_ERR_FORMAT &&
+          !b); // the mark alone
+    CHECK_STR(err.msg, "the gzip data is cut off or damaged");
+    CHECK_OK(nino_bpe_from_simple("\x1f", 1, "vocab", &b, &err), err); // a line that is no pair
+    nino_bpe_destroy(&b);
     nino_buf_release(&z);
     char *zeros = calloc(1, 65 << 20);
     CHECK(zeros);

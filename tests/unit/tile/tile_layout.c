@@ -1,5 +1,6 @@
 // Where tiles lie, and decode and encode in tiles against the whole image and against ComfyUI's
 // blending written out plainly.
+#include "core/tile/tile_way.h"
 #include "tests/random_tiny.h"
 #include "tests/vae.h"
 
@@ -327,6 +328,26 @@ static void check_events(void)
     nino_monitor_destroy(&m);
 }
 
+// A reason that is too long for its place is cut.
+static void check_long_reason(void)
+{
+    struct {
+        nino_tile_report r;
+        char behind[256];
+    } at = { 0 };
+    nino_tile_way way = { .style = NINO_TILE_ALWAYS, .tile = 52, .overlap = 8 };
+    const nino_tile_fit fit = { .v = vae, .is_decode = true, .h = 64, .w = 64 };
+    test_device d;
+    CHECK(test_device_open(&d, "ref", 3 << 20));
+    memset(at.r.why, 'x', sizeof(at.r.why) - 10);
+    nino_tile_fit_way(d.s, &fit, &way, &at.r);
+    CHECK(way.tile < 52 && strlen(at.r.why) == sizeof(at.r.why) - 1);
+    CHECK_STR(at.r.why + sizeof(at.r.why) - 10, "; tiles o");
+    for (size_t i = 0; i < sizeof(at.behind); i++)
+        CHECK(!at.behind[i]);
+    test_device_close(&d);
+}
+
 // With little memory: AUTO tiles from the start, the whole image falls back to tiles, and when even
 // small tiles do not fit the error says how much was missing.
 static void check_memory(const char *device)
@@ -383,6 +404,7 @@ int main(void)
     CHECK_OK(nino_vae_load(w, "a tiny vae", &vae, &err), err);
     nino_weights_unref(&w);
     CHECK(vae->factor == F && vae->channels == Z);
+    check_long_reason();
     for (const char *const *name = devices; *name; name++) {
         if (!test_device_open(&dev, *name, 0))
             continue;
