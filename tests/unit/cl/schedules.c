@@ -368,9 +368,13 @@ static void test_attention(nino_dtype t)
     // see a part of the keys, heads that share them.
     if (t == NINO_F16) {
         const nino_shape q = NINO_SHAPE(2, 7, 20), q7 = NINO_SHAPE(2, 7, 28),
-                         k7 = NINO_SHAPE(2, 9, 14);
+                         k7 = NINO_SHAPE(2, 9, 14), q67 = NINO_SHAPE(1, 5, 134),
+                         k67 = NINO_SHAPE(1, 9, 134);
         BOTH("attention, heads of 5", ATTENTION, t,
              nino_attention(s, input(s, q, t, 1), input(s, q, t, 2), input(s, q, t, 3), 4, 3));
+        BOTH(
+            "attention, heads of 67", ATTENTION, t, // the last of several blocks of channels
+            nino_attention(s, input(s, q67, t, 1), input(s, k67, t, 2), input(s, k67, t, 3), 2, 1));
         BOTH("attention, causal, heads of 7", ATTENTION, t,
              nino_attention_causal(s, input(s, q7, t, 1), input(s, k7, t, 2), input(s, k7, t, 3), 4,
                                    NULL));
