@@ -218,12 +218,30 @@ static double count_tensor(const full *m, const nino_weights *w, const nino_tens
                             m->wan.positions ? m->wan.positions : SEEN, attention);
 }
 
+// No norm divides by nothing: its epsilon is one that networks have been trained with.
+static nino_backend_impl looking;
+static const nino_backend_impl *plan_impl;
+
+static nino_status look_at_norm(nino_backend *be, const nino_op_call *call, nino_error *e)
+{
+    const nino_op_id op = call->d.op;
+    const nino_op_attr *a = &call->d.attr;
+    if (op == NINO_OP_GROUP_NORM || op == NINO_OP_LAYER_NORM || op == NINO_OP_RMS_NORM ||
+        (op == NINO_OP_LINEAR && a->heads))
+        CHECK(a->eps == 1e-5f || a->eps == 1e-6f);
+    return plan_impl->run(be, call, e);
+}
+
 static void check_plan(const full *m, nino_weights *w, const nino_diffusion *d)
 {
     const float t = 500;
     double layers = 0, attention = 0;
     nino_backend *be = nino_plan_open(&nino_profile_ref, 0, NULL, &err);
     CHECK_OK(be ? NINO_OK : err.code, err);
+    plan_impl = be->impl;
+    looking = *plan_impl;
+    looking.run = look_at_norm;
+    be->impl = &looking;
     nino_stream *s = nino_stream_create(&(nino_stream_params){ .backend = be }, &err);
     nino_array *x = blank(latent_of(m, d->format->channels));
     nino_array *context = blank(NINO_SHAPE(1, m->tokens, d->context_dim));
