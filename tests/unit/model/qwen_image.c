@@ -242,6 +242,26 @@ static void check_skips(void)
     nino_weights_unref(&w);
 }
 
+// Of as many pictures as there are; what the places of others hold does not count.
+static void check_places(nino_ref_method method)
+{
+    qwen_rope r = { .axes = { .theta = 10000, .n = 3, .channels = { 4, 6, 6 } },
+                    .text = 3,
+                    .n = 2,
+                    .method = method };
+    r.h[0] = r.w[0] = 4;
+    r.h[1] = 6;
+    r.w[1] = 2;
+    nino_array *want = qwen_rope_make(&r);
+    for (int i = 2; i < 1 + NINO_QWEN_REFS; i++)
+        r.h[i] = r.w[i] = 1000;
+    nino_array *a = qwen_rope_make(&r);
+    CHECK(want && a && a->shape.dim[0] == 3 + 4 + 3 && a->bytes == want->bytes);
+    CHECK(!memcmp(a->data, want->data, a->bytes));
+    nino_array_unref(&want);
+    nino_array_unref(&a);
+}
+
 int main(void)
 {
     CHECK(test_device_open(&dev, "ref", 0));
@@ -254,6 +274,9 @@ int main(void)
     check_batch(NINO_REFS_INDEX_TIMESTEP_ZERO, 0.3f);
     check_mark();
     check_skips();
+    check_places(NINO_REFS_INDEX);
+    check_places(NINO_REFS_NEGATIVE_INDEX);
+    check_places(NINO_REFS_OFFSET);
     check_f8();
     check_refused();
     check_inputs();

@@ -1,9 +1,11 @@
 // How Qwen2.5-VL's eyes cut up a picture: whole cells as transformers' smart_resize counts them, windows
-// in their order, patches against torch's bilinear interpolate written out.
+// in their order, patches against torch's bilinear interpolate written out; which kernels they have.
 #include <math.h>
 
 #include "core/model/llm/vision.h"
-#include "tests/test.h"
+#include "tests/random_net.h"
+
+#include "tests/diffusion.h"
 
 enum { CELL = 28, PATCH = 14, WINDOW = 4, LEAST = 3136, MOST = 12845056 };
 
@@ -134,6 +136,42 @@ static void check_patches(int64_t h, int64_t w, int64_t channels)
     nino_vision_grid_release(&g);
 }
 
+// One tensor for both frames, or one for each; sides of 14.
+static void check_kernels(void)
+{
+    static const struct {
+        int rank, second; // of the second tensor; 0: there is none
+        int64_t dim[5], second_dim[4];
+        bool is_kernel;
+    } t[] = { { 5, 0, { 8, 3, 2, 14, 14 }, { 0 }, true },
+              { 5, 0, { 8, 3, 2, 14, 13 }, { 0 }, false },
+              { 5, 0, { 8, 3, 2, 16, 14 }, { 0 }, false },
+              { 5, 0, { 8, 3, 1, 14, 14 }, { 0 }, false },
+              { 5, 0, { 8, 1, 2, 14, 14 }, { 0 }, false },
+              { 4, 0, { 8, 3, 14, 14 }, { 0 }, false },
+              { 4, 4, { 8, 3, 14, 14 }, { 8, 3, 14, 14 }, true },
+              { 4, 4, { 8, 3, 14, 16 }, { 8, 3, 14, 16 }, false },
+              { 4, 4, { 8, 3, 13, 14 }, { 8, 3, 13, 14 }, false },
+              { 4, 4, { 8, 3, 14, 14 }, { 4, 3, 14, 14 }, false },
+              { 5, 4, { 8, 3, 2, 14, 14 }, { 8, 3, 14, 14 }, false } };
+    const test_dir dir = test_dir_create();
+    for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        net_list list = { 0 };
+        net_add(&list, "visual.patch_embed.proj.weight", t[i].rank, t[i].dim);
+        if (t[i].second)
+            net_add(&list, "visual.patch_embed.proj.weight.1", t[i].second, t[i].second_dim);
+        nino_weights *w = test_net_file(&dir, list, "v");
+        nino_error err = { 0 };
+        nino_layers layers = { 0 };
+        nino_loader l = { .file = w, .prefix = "", .layers = &layers, .err = &err };
+        CHECK(!nino_vision_load(&l, 16) && l.st == NINO_ERR_FORMAT); // the rest is missing
+        CHECK(!strstr(err.msg, "is not the kernel of patches") == t[i].is_kernel);
+        nino_layers_release(&layers);
+        nino_weights_unref(&w);
+    }
+    test_dir_remove(&dir, (const char *const[]){ "v", NULL });
+}
+
 int main(void)
 {
     static const int64_t sides[] = { 1,  13, 14, 15,  27,  28,  29,  41,  42,  43,  55,  56,  57,
@@ -152,5 +190,6 @@ int main(void)
     check_patches(170, 113, 3);
     check_patches(56, 56, 3);
     check_patches(1, 3, 3);
+    check_kernels();
     return 0;
 }
