@@ -165,10 +165,16 @@ def click():
     x("mousemove", *place(), "click", "--repeat", random.choice("1112"), "--delay", "20", random.choice("11113"))
 
 
+def bring_in():
+    """Without a window manager nothing keeps a window on the screen whose edge was dragged, and GTK has no monitor for a menu beside it."""
+    x("search", "--onlyvisible", "--class", "ninodes", "windowmove", "%1", "0", "0")
+
+
 def drag():
-    """Not from the title: without a window manager it could leave the window outside of the screen."""
+    """Not from the title, which would move the window."""
     button = random.choice("1112")
     x("mousemove", str(random.randrange(5, WIDTH)), str(random.randrange(TITLE, HEIGHT)), "mousedown", button, "mousemove", *place(), "mousemove", *place(), "mouseup", button)
+    bring_in()
 
 
 def wheel():
@@ -207,6 +213,7 @@ def drop():
 def resize():
     width, height = random.choice([(1280, 840), (900, 600), (1400, 900), (700, 480), (1100, 880)])
     x("search", "--onlyvisible", "--class", "ninodes", "windowsize", "%@", str(width), str(height))
+    bring_in()
 
 
 def theme():
