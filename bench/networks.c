@@ -4,7 +4,8 @@
 // of Z-Image (1024x1024: 4096 tokens, 512 of text), and of one layer of Qwen3-4B (512 and 4608
 // tokens), random weights. Prints GFLOP/s, the ratio to OpenBLAS's sgemm measured in turns with it, and where
 // the time goes by op family.
-//   bench/networks [--rounds N] [--device SEL] [--only TEXT] [--ops]     --ops: by op and shape
+//   bench/networks [--rounds N] [--device SEL] [--only TEXT] [--precision f32|bf16] [--weights f16|bf16] [--ops]
+// --weights: as the file has them, f16 unless the precision is bf16; --ops: by op and shape
 #include "core/base/time.h"
 #include "core/event/publish.h"
 #include "core/op/backend.h"
@@ -24,6 +25,7 @@ static nino_backend *backend;
 static int rounds = 3;
 static bool by_op;
 static nino_precision precision = NINO_PREC_F32;
+static const char *stored; // NULL: as the precision has it
 
 typedef struct network {
     const char *title;
@@ -161,7 +163,8 @@ static nino_weights *make_file(const network *n)
                  : n->flux.hidden ? net_list_flux(&n->flux, NULL)
                  : n->qwen.hidden ? net_list_qwen(&n->qwen, NULL)
                                   : net_list_wan(&n->wan, NULL);
-    net_save(&l, path, precision == NINO_PREC_BF16 ? NINO_BF16 : NINO_F16, NET_RANDOM);
+    const bool is_bf16 = stored ? !strcmp(stored, "bf16") : precision == NINO_PREC_BF16;
+    net_save(&l, path, is_bf16 ? NINO_BF16 : NINO_F16, NET_RANDOM);
     nino_weights *w = test_open("%s", path);
     unlink(path);
     return w;
@@ -292,6 +295,8 @@ int main(int argc, char **argv)
             only = argv[++i];
         else if (!strcmp(argv[i], "--precision") && i + 1 < argc)
             precision = strcmp(argv[++i], "bf16") ? NINO_PREC_F32 : NINO_PREC_BF16;
+        else if (!strcmp(argv[i], "--weights") && i + 1 < argc)
+            stored = argv[++i];
         else if (!strcmp(argv[i], "--rounds") && i + 1 < argc)
             rounds = atoi(argv[++i]);
     }
