@@ -157,6 +157,21 @@ static gboolean has_unplaced(GtkWidget *w)
     return FALSE;
 }
 
+// What does not scroll sideways has room beside its bar, margins included.
+static void check_beside_bar(GtkScrolledWindow *s)
+{
+    GtkPolicyType across;
+    GtkWidget *viewport = gtk_scrolled_window_get_child(s);
+    gtk_scrolled_window_get_policy(s, &across, NULL);
+    if (across != GTK_POLICY_NEVER || !GTK_IS_VIEWPORT(viewport))
+        return;
+    GtkWidget *page = gtk_viewport_get_child(GTK_VIEWPORT(viewport));
+    const int takes = gtk_widget_get_width(page) + gtk_widget_get_margin_start(page) +
+                      gtk_widget_get_margin_end(page);
+    if (takes > gtk_widget_get_width(viewport))
+        complain_of("a page is cut by its bar", gtk_widget_get_width(viewport), takes);
+}
+
 static void walk(GtkWidget *w)
 {
     if (is_left_out(w))
@@ -164,7 +179,8 @@ static void walk(GtkWidget *w)
     if (GTK_IS_LABEL(w) && *gtk_label_get_text(GTK_LABEL(w)))
         check_label(GTK_LABEL(w));
     if (GTK_IS_SCROLLED_WINDOW(w))
-        check_scrolled(GTK_SCROLLED_WINDOW(w)), check_page(GTK_SCROLLED_WINDOW(w));
+        check_scrolled(GTK_SCROLLED_WINDOW(w)), check_page(GTK_SCROLLED_WINDOW(w)),
+            check_beside_bar(GTK_SCROLLED_WINDOW(w));
     if (GTK_IS_SCALE(w) && gtk_widget_get_width(w) < LEAST_SLIDER)
         complain_of("a slider is too short", gtk_widget_get_width(w), LEAST_SLIDER);
     if (NINO_IS_VIEWER(w) && !nino_viewer_count(NINO_VIEWER(w)) &&

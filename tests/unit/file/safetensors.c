@@ -3,20 +3,10 @@
 #include "core/base/buf.h"
 #include "core/file/safetensors.h"
 #include "tests/test.h"
+#include "tests/unit/file/safetensors.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
-
-static nino_buf file_of(const char *header, size_t len, size_t body)
-{
-    nino_buf b = { 0 };
-    for (int i = 0; i < 8; i++)
-        nino_buf_addc(&b, (char) ((uint64_t) len >> (8 * i)));
-    nino_buf_add(&b, header, len);
-    for (size_t i = 0; i < body; i++)
-        nino_buf_addc(&b, (char) i);
-    return b;
-}
 
 // kind: "ok", the kind of the refusal, or that, where it is and what is said, "kind: where: text".
 static void expect(const void *p, size_t n, uint64_t file_bytes, const char *what, const char *kind)

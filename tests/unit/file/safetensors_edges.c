@@ -3,21 +3,10 @@
 #include "core/base/buf.h"
 #include "core/file/safetensors.h"
 #include "tests/test.h"
+#include "tests/unit/file/safetensors.h"
 
 static nino_error err;
 static char dir[] = "/tmp/ninodes-st-edges-XXXXXX";
-
-// A header behind its length, which may be `more` than it has, and `body` bytes behind it.
-static nino_buf file_of(const char *header, size_t len, size_t body)
-{
-    nino_buf b = { 0 };
-    for (int i = 0; i < 8; i++)
-        nino_buf_addc(&b, (char) ((uint64_t) len >> (8 * i)));
-    nino_buf_add(&b, header, len);
-    for (size_t i = 0; i < body; i++)
-        nino_buf_addc(&b, (char) i);
-    return b;
-}
 
 static void refused(const void *p, size_t head_len, uint64_t file_bytes, nino_status code,
                     const char *told)
