@@ -27,7 +27,7 @@ static void check_tags(void)
         { { 0x0113, SHORT, NULL, 0, 3 }, 0, 5, NULL, NULL, NULL },
         { { MODEL, ASCII, "p:v", 0, 0 }, 0, 5, NULL, NULL, NULL }, // four bytes
         { { MODEL, ASCII, "p:vw", 0, 0 }, 0, 5, "p", "vw", NULL },
-        { { MODEL, ASCII, "p:", 6, 0 }, 0, 5, "p", "", NULL },
+        { { MODEL, ASCII, "p:\0\0\0", 6, 0 }, 0, 5, "p", "", NULL },
         { { MODEL, ASCII, "p:v\0w\0\0", 7, 0 }, 0, 5, "p", "v", NULL },
         { { MODEL, BYTE, "p:vwx", 0, 0 }, 0, 5, NULL, NULL, NULL },
         { { MODEL, OTHER, "p:vwx", 0, 0 }, 0, 5, NULL, NULL, NULL },
