@@ -436,8 +436,9 @@ static void check_each_tensor(void)
     tae_release(&f);
     put_vae("taehv", test_open("%s/b", dir.path), true);
     put_vae("kl", kl("b", 3, 4, true), true);
-    put_vae("kl, diffusers", test_copy(kl("b", 3, 16, false), &dir, "a", to_diffusers, NULL, 0),
-            false);
+    nino_weights *w = kl("b", 3, 16, false);
+    put_vae("kl, diffusers", test_copy(w, &dir, "a", to_diffusers, NULL, 0), false);
+    nino_weights_unref(&w);
     put_vae("tiny", tiny("b", t), true);
     recorded_check("refused_vae.txt");
 }
