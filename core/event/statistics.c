@@ -236,15 +236,15 @@ static const nino_statistic table[] = {
     {                                                                                              \
 #name, label, NINO_STATISTIC_##unit, __VA_ARGS__                                           \
     }
-    ROW(average_execution_time, N_("Average execution time"), SECONDS,
+    ROW(average_execution_time, N_("Average time of a node"), SECONDS,
         N_("Time of a node's run, on average over all runs that ended; preparing kernels and "
            "pauses "
            "are left out."),
         "sum of node run times / node runs", average_execution_time, false),
-    ROW(longest_execution_time, N_("Longest execution time"), SECONDS,
-        N_("Time of the longest node run."), "largest node run time", longest_execution_time,
-        false),
-    ROW(total_executions, N_("Total executions"), COUNT,
+    ROW(longest_execution_time, N_("Longest time of a node"), SECONDS,
+        N_("Time of the longest node run; preparing kernels and pauses are left out."),
+        "largest node run time", longest_execution_time, false),
+    ROW(total_executions, N_("Runs of nodes"), COUNT,
         N_("Node runs that ended. Nodes whose result came from the cache did not run."),
         "number of node runs", total_executions, false),
     ROW(execution_trend, N_("Trend of job times"), SHARE,

@@ -122,19 +122,19 @@ static void advise_compiling(advisor *a)
         return;
     SAY(a, v->title, "Run it again: kernels were compiled");
     v->gain_s = saved;
-    SAY(a, v->evidence, "%s of %s went into building programs: %zu", NINO_ADVICE_TIME(a, seconds),
-        NINO_ADVICE_TIME(a, a->wall_s), stages);
+    SAY(a, v->evidence, "%s of %s went into building programs (%zu of them)",
+        NINO_ADVICE_TIME(a, seconds), NINO_ADVICE_TIME(a, a->wall_s), stages);
     if (by_driver) {
-        ADD(a, v->evidence, "%zu not in our cache, because this driver keeps its own", by_driver);
+        ADD(a, v->evidence, "%zu are kept by the driver, not by us", by_driver);
         SAY(a, v->how,
-            "at most %s, which the run waited for what is kept: the next one has it from the "
-            "driver's cache, or still there",
+            "at most %s: so long the run waited for programs that the next one finds in the "
+            "driver's cache or in memory",
             NINO_ADVICE_TIME(a, saved));
     } else {
         ADD(a, v->evidence, "in our cache %zu were missed and %zu found", misses, hits);
         SAY(a, v->how,
-            "%s, which the run waited for what is kept: the next one has it from our cache, or "
-            "still there",
+            "%s: so long the run waited for programs that the next one finds in our cache or in "
+            "memory",
             NINO_ADVICE_TIME(a, saved));
     }
 }

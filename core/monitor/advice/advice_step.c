@@ -156,9 +156,9 @@ static void advise_slow_steps(advisor *a, const steps *s, const double *sorted)
     if (!v)
         return;
     v->gain_s = extra;
-    SAY(a, v->evidence, "%zu of %zu steps took up to %s, the median is %s", n, s->n,
+    SAY(a, v->evidence, "%zu of %zu steps, the longest took %s; the median is %s", n, s->n,
         NINO_ADVICE_TIME(a, most), NINO_ADVICE_TIME(a, s->median));
-    SAY(a, v->how, "time that they took beyond the median, %s", NINO_ADVICE_TIME(a, extra));
+    SAY(a, v->how, "%s: the time that they took beyond the median", NINO_ADVICE_TIME(a, extra));
     say_cause(a, v, s, limit);
 }
 
