@@ -149,16 +149,16 @@ static const GdkRGBA series[NINO_SERIES_COLOURS] = {
     { 0.61f, 0.80f, 0.80f, 1 }, // stage
     { 0.92f, 0.71f, 0.61f, 1 }, // step
     { 0.79f, 0.75f, 0.96f, 1 }, // tile
-    { 0.66f, 0.13f, 0.14f, 1 }, // compile
-    { 0.05f, 0.36f, 0.55f, 1 }, // gemm
+    { 0.74f, 0.14f, 0.18f, 1 }, // compile
+    { 0.20f, 0.46f, 0.91f, 1 }, // gemm
     { 0.92f, 0.62f, 0.28f, 1 }, // conv
     { 0.27f, 0.61f, 0.35f, 1 }, // norm
     { 0.73f, 0.38f, 0.05f, 1 }, // attn
     { 0.00f, 0.68f, 0.99f, 1 }, // elt
     { 0.70f, 0.38f, 0.77f, 1 }, // move
     { 0.79f, 0.79f, 0.00f, 1 }, // image
-    { 0.49f, 0.24f, 0.78f, 1 }, // transfer
-    { 0.35f, 0.37f, 0.42f, 1 }, // other
+    { 0.48f, 0.30f, 1.00f, 1 }, // transfer
+    { 0.39f, 0.41f, 0.49f, 1 }, // other
     { 0.88f, 0.11f, 0.14f, 1 }, // failed
 };
 

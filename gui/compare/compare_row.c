@@ -2,6 +2,7 @@
 #include "compare/compare_row.h"
 
 #include "base/i18n.h"
+#include "base/table.h"
 #include "plot/pick_menu.h"
 #include "plot/plot.h"
 
@@ -125,12 +126,14 @@ static int compare_rows(gconstpointer a, gconstpointer b, gpointer column)
     return isnan(u) || isnan(v) ? isnan(u) - isnan(v) : u < v ? -1 : u > v;
 }
 
+static gboolean is_text(Column c) { return c == WHAT || c == CONFIDENCE; }
+
 static void on_compare_row_setup(GtkSignalListItemFactory *f, GtkListItem *item, gpointer column)
 {
     (void) f;
     GtkWidget *l = gtk_label_new(NULL);
     const Column c = (Column) GPOINTER_TO_INT(column);
-    gtk_label_set_xalign(GTK_LABEL(l), c == WHAT || c == CONFIDENCE ? 0 : 1);
+    gtk_label_set_xalign(GTK_LABEL(l), is_text(c) ? 0 : 1);
     gtk_label_set_ellipsize(GTK_LABEL(l), PANGO_ELLIPSIZE_END);
     gtk_widget_add_css_class(l, c == WHAT || c == CONFIDENCE ? "text" : "numeric");
     gtk_list_item_set_child(item, l);
@@ -176,6 +179,7 @@ void nino_compare_row_add_columns(GtkColumnView *table)
         g_object_unref(sorter);
         gtk_column_view_append_column(table, c);
         g_object_unref(c);
+        nino_table_set_title(table, i, NULL, !is_text((Column) i));
     }
 }
 

@@ -17,7 +17,8 @@ typedef struct Plot {
     GtkWidget *area;
     // peers
     guint bin[BINS];
-    double lo, hi; // ns
+    double lo, bin_ns;
+    gboolean has_far; // the last bin has what is far longer than the others
     NinoPeerTimes times;
     // wait, roofline
     nino_event call;
@@ -53,6 +54,14 @@ gboolean nino_details_plot_update(GtkWidget *plot)
 
 // ---- peers -------------------------------------------------------------------------------------
 
+static int peers_bin(const Plot *d, double ns)
+{
+    const double bin = (ns - d->lo) / d->bin_ns;
+    const int last =
+        d->has_far && bin < BINS - 0.999 ? BINS - 2 : BINS - 1; // the end of a bin is in it
+    return CLAMP((int) bin, 0, last);
+}
+
 static gboolean peers_update(Plot *d)
 {
     g_free(d->times.ns);
@@ -60,10 +69,17 @@ static gboolean peers_update(Plot *d)
     memset(d->bin, 0, sizeof(d->bin));
     if (!any)
         return FALSE;
-    d->lo = d->times.ns[0];
-    d->hi = MAX(d->times.ns[d->times.n - 1], d->lo * 1.000001 + 1);
+    const double *ns = d->times.ns, q1 = ns[d->times.n / 4],
+                 q3 = ns[d->times.n - 1 - d->times.n / 4];
+    const double fence = MAX(q3 + 3 * (q3 - q1), 1.3 * ns[d->times.n / 2]); // Tukey's far outliers
+    size_t n = d->times.n;
+    while (n > 1 && ns[n - 1] > fence)
+        n--;
+    d->lo = ns[0];
+    d->has_far = n < d->times.n;
+    d->bin_ns = MAX(ns[n - 1] - d->lo, d->lo * 1e-6 + 1) / (d->has_far ? BINS - 1 : BINS);
     for (size_t i = 0; i < d->times.n; i++)
-        d->bin[MIN((guint) ((d->times.ns[i] - d->lo) / (d->hi - d->lo) * BINS), BINS - 1)]++;
+        d->bin[peers_bin(d, ns[i])]++;
     return TRUE;
 }
 
@@ -74,27 +90,27 @@ static void peers_draw(NinoArea *area, NinoPlot *p, gpointer user)
     const float line = nino_plot_text_height(p), bottom = p->height - line - 4, top = line + 4;
     const float w = p->width - 12;
     guint most = 1;
-    char least[40], longest[40], own[48], text[64];
+    char least[40], longest[40], own[48], text[64], end[64];
     for (int i = 0; i < BINS; i++)
         most = MAX(most, d->bin[i]);
-    const int at = (int) ((d->times.own - d->lo) / (d->hi - d->lo) * BINS);
+    const int at = peers_bin(d, d->times.own);
     for (int i = 0; i < BINS; i++) {
         const float x = 6 + floorf(w * (float) i / BINS),
                     next = 6 + floorf(w * (float) (i + 1) / BINS);
         const float h =
             d->bin[i] ? MAX(floorf((bottom - top) * (float) d->bin[i] / (float) most), 2) : 0;
-        const gboolean is_own = d->times.own > 0 && i == CLAMP(at, 0, BINS - 1);
+        const gboolean is_own = d->times.own > 0 && i == at;
         nino_plot_bar(p, x, bottom - h, MAX(next - x - 1, 1), h, nino_plot_colour(is_own ? 3 : 0));
     }
     nino_format_ns(least, sizeof(least), d->lo);
     nino_format_ns(longest, sizeof(longest), d->times.ns[d->times.n - 1]);
     nino_plot_text(p, 6, bottom + 2, 0, NINO_PLOT_LEFT, &p->dim, least);
-    nino_plot_text(p, p->width - 6, bottom + 2, 0, NINO_PLOT_RIGHT, &p->dim, longest);
+    g_snprintf(end, sizeof(end), d->has_far ? _("longest %s") : "%s", longest);
+    nino_plot_text(p, p->width - 6, bottom + 2, 0, NINO_PLOT_RIGHT, &p->dim, end);
     nino_format_ns(own, sizeof(own), d->times.own > 0 ? d->times.own : d->times.ns[d->times.n / 2]);
     g_snprintf(text, sizeof(text), d->times.own > 0 ? _("this one %s") : _("half below %s"), own);
-    const float v =
-        (float) (((d->times.own > 0 ? d->times.own : d->times.ns[d->times.n / 2]) - d->lo) /
-                 (d->hi - d->lo));
+    const double shown = d->times.own > 0 ? d->times.own : d->times.ns[d->times.n / 2];
+    const float v = (float) MIN((shown - d->lo) / d->bin_ns / BINS, 1 - 0.5 / BINS);
     const float x = floorf(6 + w * CLAMP(v, 0, 1)), half = nino_plot_text_width(p, text) / 2;
     nino_plot_bar(p, x, top, 1, bottom - top, &p->fg);
     nino_plot_text(p, CLAMP(x, 6 + half, p->width - 6 - half), 2, 0, NINO_PLOT_CENTRE, &p->fg,
@@ -110,11 +126,28 @@ static gboolean peers_tip(NinoArea *area, double x, double y, GString *text, gpo
     char a[40], b[40];
     if (!d->times.n)
         return FALSE;
-    nino_format_ns(a, sizeof(a), d->lo + (d->hi - d->lo) * i / BINS);
-    nino_format_ns(b, sizeof(b), d->lo + (d->hi - d->lo) * (i + 1) / BINS);
+    nino_format_ns(a, sizeof(a), d->lo + d->bin_ns * i);
+    nino_format_ns(b, sizeof(b),
+                   d->has_far && i == BINS - 1 ? d->times.ns[d->times.n - 1]
+                                               : d->lo + d->bin_ns * (i + 1));
     g_string_append_printf(text, ngettext("%u of %s to %s", "%u of %s to %s", d->bin[i]), d->bin[i],
                            a, b);
     return TRUE;
+}
+
+// The i-th bin that is not empty.
+static gboolean peers_item(NinoArea *area, int i, double *x, double *y, gpointer user)
+{
+    const Plot *d = user;
+    GtkWidget *w = GTK_WIDGET(area);
+    for (int k = 0; k < BINS; k++) {
+        if (!d->bin[k] || i-- > 0)
+            continue;
+        *x = 6 + (k + 0.5) * (gtk_widget_get_width(w) - 12) / BINS;
+        *y = gtk_widget_get_height(w) / 2.0;
+        return TRUE;
+    }
+    return FALSE;
 }
 
 GtkWidget *nino_details_peers(NinoRun *run)
@@ -122,6 +155,7 @@ GtkWidget *nino_details_peers(NinoRun *run)
     static const NinoAreaType type = { .label = N_("How long its peers took"),
                                        .draw = peers_draw,
                                        .tip = peers_tip,
+                                       .item = peers_item,
                                        .draws_itself = TRUE,
                                        .min_width = 180,
                                        .min_height = PEERS_HEIGHT };

@@ -64,6 +64,20 @@ static GSubprocess *spawn(const Row *r, gboolean is_measuring, GError **error)
 
 // ---- figures ------------------------------------------------------------------------------------
 
+// "208 GFLOP/s f32, 23.6 GB/s, as measured on this device, 2026-11-29"
+static void append_speed(GString *text, const char *device, const char *line)
+{
+    static const char measured[] = ", as measured on this device, ",
+                      sheet[] = ", of the data sheet";
+    const char *at = strstr(line, measured), *assumed = at ? NULL : strstr(line, sheet);
+    g_string_append_printf(text, "%s%s: ", text->len ? "\n" : "", device);
+    g_string_append_len(text, line, at ? at - line : assumed ? assumed - line : -1);
+    if (at)
+        g_string_append_printf(text, _(", measured on %s"), at + strlen(measured));
+    else if (assumed)
+        g_string_append(text, _(", of the data sheet"));
+}
+
 // Of the table, the names of devices and the lines below them that tell speeds.
 static char *figures_of(const char *table)
 {
@@ -73,8 +87,7 @@ static char *figures_of(const char *table)
     const size_t column = head ? (size_t) (head - lines[0]) : 0;
     for (int i = 1; column && lines[i]; i++)
         if (lines[i][0] == ' ' && strstr(lines[i], "FLOP/s") && strlen(lines[i - 1]) > column)
-            g_string_append_printf(text, "%s%s: %s", text->len ? "\n" : "", lines[i - 1] + column,
-                                   g_strstrip(lines[i]));
+            append_speed(text, lines[i - 1] + column, g_strstrip(lines[i]));
     if (!text->len)
         g_string_append(text, _("Not measured yet, and no data sheet is known"));
     return g_string_free(text, FALSE);

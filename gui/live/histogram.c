@@ -54,6 +54,7 @@ static void show_outliers(Histogram *h)
         gtk_label_set_markup(GTK_LABEL(label), text);
         gtk_label_set_xalign(GTK_LABEL(label), 0);
         gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
+        gtk_widget_set_margin_start(label, NINO_SPACE_S); // as the heading has
         gtk_widget_set_tooltip_markup(label, tip->str);
         gtk_list_box_append(GTK_LIST_BOX(h->list), label);
     }
@@ -181,6 +182,7 @@ static void histogram_draw(NinoArea *area, NinoPlot *p, gpointer user)
     for (int i = 0; i < NINO_HISTOGRAM_BINS; i++)
         most = MAX(most, h->data.bin[i]);
     nino_plot_value_axis(p, &box, (double) most, nino_format_count);
+    nino_plot_text(p, 4, 1, LEFT, NINO_PLOT_LEFT, &p->dim, _("calls"));
     for (int i = 0; i < NINO_HISTOGRAM_BINS; i++) {
         const float x0 = floorf(box.x + box.w * (float) i / NINO_HISTOGRAM_BINS);
         const float x1 = floorf(box.x + box.w * (float) (i + 1) / NINO_HISTOGRAM_BINS);

@@ -4,6 +4,7 @@
 #include "base/empty.h"
 #include "base/i18n.h"
 #include "base/scroller.h"
+#include "base/table.h"
 #include "plot/pick_menu.h"
 #include "plot/plot.h"
 
@@ -310,9 +311,8 @@ GtkWidget *nino_kernel_peers_new(NinoRun *run, NinoPeerFn chosen, gpointer user)
         GtkColumnViewColumn *col = add_column(view, c);
         total = c == TOTAL ? col : total;
     }
-    GtkWidget *title = gtk_widget_get_first_child(gtk_widget_get_first_child(p->view));
-    for (int c = 0; c < COLUMNS && title; c++, title = gtk_widget_get_next_sibling(title))
-        gtk_widget_set_tooltip_text(title, _(columns[c].tip));
+    for (int c = 0; c < COLUMNS; c++)
+        nino_table_set_title(view, c, _(columns[c].tip), c > WORK);
     p->sorted = gtk_sort_list_model_new(G_LIST_MODEL(g_object_ref(p->rows)),
                                         g_object_ref(gtk_column_view_get_sorter(view)));
     p->selection = gtk_single_selection_new(G_LIST_MODEL(p->sorted));

@@ -3,6 +3,7 @@
 #include "live/kernel_row.h"
 
 #include "base/i18n.h"
+#include "base/table.h"
 #include "plot/pick_menu.h"
 #include "plot/plot.h"
 
@@ -213,15 +214,19 @@ static void refresh_label(NinoKernelRow *r, GtkLabel *label)
         gtk_widget_set_tooltip_text(GTK_WIDGET(label), text);
 }
 
+static gboolean is_text(int column)
+{
+    return column == NINO_KERNEL_NAME || column == NINO_KERNEL_FAMILY;
+}
+
 static void on_setup(GtkSignalListItemFactory *f, GtkListItem *item, gpointer column)
 {
     (void) f;
     const int c = GPOINTER_TO_INT(column);
-    const gboolean is_text = c == NINO_KERNEL_NAME || c == NINO_KERNEL_FAMILY;
     GtkWidget *label = gtk_label_new(NULL);
-    gtk_label_set_xalign(GTK_LABEL(label), is_text ? 0 : 1);
+    gtk_label_set_xalign(GTK_LABEL(label), is_text(c) ? 0 : 1);
     gtk_label_set_width_chars(GTK_LABEL(label), columns[c].chars);
-    if (is_text) { // wider only where there is room
+    if (is_text(c)) { // wider only where there is room
         gtk_label_set_ellipsize(GTK_LABEL(label), PANGO_ELLIPSIZE_END);
         gtk_label_set_max_width_chars(GTK_LABEL(label), MOST_CHARS);
     } else {
@@ -281,9 +286,6 @@ GtkColumnViewColumn *nino_kernel_row_add_column(GtkColumnView *view, int c)
 
 void nino_kernel_row_explain(GtkColumnView *view)
 {
-    GtkWidget *title = gtk_widget_get_first_child(gtk_widget_get_first_child(GTK_WIDGET(view)));
-    for (int c = 0; c < NINO_KERNEL_COLUMNS && title; c++) {
-        gtk_widget_set_tooltip_text(title, _(columns[c].tip));
-        title = gtk_widget_get_next_sibling(title);
-    }
+    for (int c = 0; c < NINO_KERNEL_COLUMNS; c++)
+        nino_table_set_title(view, c, _(columns[c].tip), !is_text(c));
 }

@@ -115,15 +115,14 @@ static const Taken *roofline_draw_find_place(Roofline *r, const NinoPlotBox *b, 
 static gboolean draw_name(Roofline *r, NinoPlot *p, const NinoPlotBox *b, const char *text,
                           const GdkRGBA *fg, const Taken *place, size_t n)
 {
-    const GdkRGBA bg = nino_plot_alpha(&p->bg, 0.8f); // lines go on behind it
+    const GdkRGBA bg = nino_plot_alpha(&p->bg, 0.8f); // lines, of the grid as well, go on behind it
     const Taken *t = NULL;
     int most = 0;
     for (; !t && most <= ROOFLINE_CEILINGS; most++)
         t = roofline_draw_find_place(r, b, place, n, most);
     if (!t)
         return FALSE;
-    if (most > 1)
-        nino_plot_bar(p, t->x - 2, t->y, t->w + 4, t->h, &bg);
+    nino_plot_bar(p, t->x - 2, t->y, t->w + 4, t->h, &bg);
     nino_plot_text(p, t->x, t->y, 0, NINO_PLOT_LEFT, fg, text);
     return TRUE;
 }

@@ -141,7 +141,7 @@ static void draw_sigma(const Steps *s, NinoPlot *p, const NinoPlotBox *b)
     g_free(xy);
 }
 
-static void step_plot_draw_head(const Steps *s, NinoPlot *p, size_t slow)
+static void step_plot_draw_head(const Steps *s, NinoPlot *p, const GdkRGBA *line, size_t slow)
 {
     char text[320], median[32], cost[128] = "";
     nino_format_ns(median, sizeof(median), s->median * 1e9);
@@ -157,6 +157,7 @@ static void step_plot_draw_head(const Steps *s, NinoPlot *p, size_t slow)
                s->total, median, s->sum > 0 ? (double) s->n / s->sum : 0, cost, slow);
     float x = nino_plot_legend(p, LEFT, 4, nino_plot_colour(0), _("step"));
     x = nino_plot_legend(p, x, 4, nino_plot_colour(5), _("slow"));
+    x = nino_plot_legend(p, x, 4, line, _("median"));
     x = nino_plot_legend(p, x, 4, nino_plot_colour(3), _("sigma (log)"));
     nino_plot_text(p, p->width - 10, 4, p->width - x - 16, NINO_PLOT_RIGHT, &p->fg, text);
 }
@@ -207,7 +208,7 @@ static void step_plot_draw(NinoArea *area, NinoPlot *p, gpointer user)
     }
     nino_plot_text(p, b.x + b.w / 2, b.y + b.h + nino_plot_text_height(p) + 3, b.w,
                    NINO_PLOT_CENTRE, &p->dim, _("step"));
-    step_plot_draw_head(s, p, slow);
+    step_plot_draw_head(s, p, &line, slow);
 }
 
 static const nino_event *step_plot_at(NinoArea *area, Steps *s, double x)

@@ -345,10 +345,16 @@ static void draw_far(const NinoNodeView *v, const Pen *p)
 static void draw_error(const NinoNodeView *v, Pen *p)
 {
     const graphene_rect_t at = nino_node_view_error_box(v);
-    if (at.size.height > 0)
-        node_view_draw_draw_text(p, v->error, (double) at.origin.x,
-                                 (double) (at.origin.y + at.size.height / 2),
-                                 (double) at.size.width, 0, p->c.error);
+    if (at.size.height <= 0)
+        return;
+    const double width = MIN(v->error_width, (double) at.size.width);
+    const GdkRGBA ground = { p->c.canvas.red, p->c.canvas.green, p->c.canvas.blue, 0.85f };
+    gtk_snapshot_append_color(
+        p->s, &ground, // links go on behind it
+        &GRAPHENE_RECT_INIT(at.origin.x, at.origin.y, (float) width, at.size.height));
+    node_view_draw_draw_text(p, v->error, (double) at.origin.x,
+                             (double) (at.origin.y + at.size.height / 2), (double) at.size.width, 0,
+                             p->c.error);
 }
 
 void nino_node_view_snapshot(GtkWidget *w, GtkSnapshot *s)

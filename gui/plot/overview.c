@@ -119,7 +119,7 @@ static void draw_silhouette(const Overview *o, NinoPlot *p, const NinoPlotBox *b
     nino_history *history = nino_run_history(o->run);
     whole_run(o, &t0, &t1);
     nino_stats_memory(nino_history_stats(history), &all);
-    const GdkRGBA c = nino_plot_alpha(nino_plot_colour(0), 0.55f);
+    const GdkRGBA c = nino_plot_alpha(nino_plot_colour(4), 0.8f);
     const double per = (double) (t1 - t0) / (double) b->w;
     for (float x = 0; all.peak && x < b->w; x += COLUMN) {
         const guint64 at = t0 + (guint64) ((double) x * per);

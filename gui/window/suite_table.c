@@ -6,6 +6,7 @@
 
 #include "base/i18n.h"
 #include "base/scroller.h"
+#include "base/table.h"
 #include "plot/plot.h"
 #include "window/suite_form.h"
 
@@ -143,15 +144,19 @@ static void suite_say(char *buf, size_t size, const SuiteRow *row, const Figure 
 
 // ---- the list -----------------------------------------------------------------------------------
 
+static gboolean is_text(const Figure *f)
+{
+    return !f->value && f->say != say_p && f->say != say_change;
+}
+
 static void suite_setup(GtkSignalListItemFactory *factory, GtkListItem *item, gpointer figure)
 {
     (void) factory;
     const Figure *f = figure;
-    const gboolean is_text = !f->value && f->say != say_p && f->say != say_change;
     GtkWidget *l = gtk_label_new(NULL);
-    gtk_label_set_xalign(GTK_LABEL(l), is_text ? 0 : 1);
-    gtk_label_set_ellipsize(GTK_LABEL(l), is_text ? PANGO_ELLIPSIZE_END : PANGO_ELLIPSIZE_NONE);
-    gtk_widget_add_css_class(l, is_text ? "text" : "numeric");
+    gtk_label_set_xalign(GTK_LABEL(l), is_text(f) ? 0 : 1);
+    gtk_label_set_ellipsize(GTK_LABEL(l), is_text(f) ? PANGO_ELLIPSIZE_END : PANGO_ELLIPSIZE_NONE);
+    gtk_widget_add_css_class(l, is_text(f) ? "text" : "numeric");
     gtk_list_item_set_child(item, l);
 }
 
@@ -209,6 +214,8 @@ GtkWidget *nino_suite_table_new(void)
         gtk_column_view_column_set_resizable(column, TRUE);
         gtk_column_view_column_set_expand(column, i < 2);
         gtk_column_view_append_column(GTK_COLUMN_VIEW(table), column);
+        nino_table_set_title(GTK_COLUMN_VIEW(table), (int) i, _(figures[i].help),
+                             !is_text(&figures[i]));
     }
     g_autoptr(GtkSingleSelection) selection =
         gtk_single_selection_new(G_LIST_MODEL(g_object_ref(rows)));

@@ -131,12 +131,8 @@ static char *form_shape_of(NinoForm *form, nino_document *doc)
     return g_string_free(s, FALSE);
 }
 
-static void form_add_row(NinoForm *form, GtkWidget *grid, int at, const nino_doc_node *n,
-                         const nino_doc_widget *w)
+static GtkWidget *form_label(const char *text)
 {
-    const char *text = w->label                      ? w->label
-                       : w->param && w->param->label ? w->param->label
-                                                     : w->name;
     GtkWidget *label = gtk_label_new(text);
     gtk_label_set_xalign(GTK_LABEL(label), 0);
     gtk_label_set_width_chars(GTK_LABEL(label), 12); // the editors of all sections line up
@@ -145,6 +141,16 @@ static void form_add_row(NinoForm *form, GtkWidget *grid, int at, const nino_doc
     gtk_label_set_wrap_mode(GTK_LABEL(label), PANGO_WRAP_WORD_CHAR);
     gtk_widget_set_valign(label, GTK_ALIGN_START);
     gtk_widget_set_margin_top(label, NINO_SPACE_S);
+    return label;
+}
+
+static void form_add_row(NinoForm *form, GtkWidget *grid, int at, const nino_doc_node *n,
+                         const nino_doc_widget *w)
+{
+    const char *text = w->label                      ? w->label
+                       : w->param && w->param->label ? w->param->label
+                                                     : w->name;
+    GtkWidget *label = form_label(text);
     if (w->param && w->param->help)
         gtk_widget_set_tooltip_text(label, w->param->help);
     Row *r = g_new0(Row, 1);
@@ -176,6 +182,7 @@ static void form_add_row(NinoForm *form, GtkWidget *grid, int at, const nino_doc
     if (w->control) {
         r->control = g_object_ref_sink(nino_editor_new_control(w, on_form_edit, r));
         gtk_widget_set_tooltip_text(r->control, _("What happens to the value after a run"));
+        gtk_grid_attach(GTK_GRID(grid), form_label(_("After a run")), 0, at + 1, 1, 1);
         gtk_grid_attach(GTK_GRID(grid), r->control, 1, at + 1, 1, 1);
     }
 }

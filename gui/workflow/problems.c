@@ -189,14 +189,42 @@ guint nino_problems_check(NinoProblems *p, NinoTab *tab)
     gtk_widget_set_visible(p->none, is_empty);
     gtk_widget_set_visible(p->list, !is_empty);
     nino_empty_say(p->none, g ? &no_problems : &nino_empty_no_workflow, NULL);
-    gtk_label_set_text(GTK_LABEL(p->plan), "");
     gtk_widget_set_visible(p->plan, FALSE);
     return p->n_errors;
 }
 
+// A line of the plan is what it tells of, two or more spaces, and the figures; or a sentence.
+static void add_plan_line(GtkGrid *grid, int row, const char *line)
+{
+    static const char assumed[] = "assumed: ";
+    const char *gap = strstr(line, "  "), *value = gap ? gap + strspn(gap, " ") : line;
+    GtkWidget *text;
+    if (gap) {
+        g_autofree char *key = g_strndup(line, (gsize) (gap - line));
+        const gboolean is_assumed = !strcmp(key, "~") && g_str_has_prefix(value, assumed);
+        GtkWidget *name = gtk_label_new(is_assumed ? _("assumed") : key);
+        gtk_label_set_xalign(GTK_LABEL(name), 0);
+        gtk_widget_set_valign(name, GTK_ALIGN_START);
+        gtk_widget_add_css_class(name, "dim-label");
+        gtk_grid_attach(grid, name, 0, row, 1, 1);
+        value += is_assumed ? strlen(assumed) : 0;
+    }
+    text = gtk_label_new(value);
+    gtk_label_set_xalign(GTK_LABEL(text), 0);
+    gtk_label_set_wrap(GTK_LABEL(text), TRUE);
+    gtk_label_set_selectable(GTK_LABEL(text), TRUE);
+    gtk_widget_set_hexpand(text, TRUE);
+    gtk_grid_attach(grid, text, gap ? 1 : 0, row, gap ? 1 : 2, 1);
+}
+
 void nino_problems_set_plan(NinoProblems *p, const char *text, gboolean fits)
 {
-    gtk_label_set_text(GTK_LABEL(p->plan), text);
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    GtkWidget *child;
+    while ((child = gtk_widget_get_first_child(p->plan)))
+        gtk_grid_remove(GTK_GRID(p->plan), child);
+    for (int i = 0; lines[i]; i++)
+        add_plan_line(GTK_GRID(p->plan), i, lines[i]);
     gtk_widget_set_visible(p->plan, TRUE);
     if (fits)
         gtk_widget_remove_css_class(p->plan, "error-text");
@@ -249,9 +277,9 @@ static void nino_problems_init(NinoProblems *p)
     gtk_widget_set_sensitive(p->ask, FALSE);
     gtk_widget_set_tooltip_text(p->ask, _("Plans the run: memory needed and free, work, time"));
     g_signal_connect(p->ask, "clicked", G_CALLBACK(on_problems_plan), p);
-    p->plan = gtk_label_new("");
-    gtk_label_set_xalign(GTK_LABEL(p->plan), 0);
-    gtk_label_set_wrap(GTK_LABEL(p->plan), TRUE);
+    p->plan = gtk_grid_new();
+    gtk_grid_set_column_spacing(GTK_GRID(p->plan), NINO_SPACE_M);
+    gtk_grid_set_row_spacing(GTK_GRID(p->plan), NINO_SPACE_XS);
     gtk_widget_add_css_class(p->plan, "bar");
     gtk_widget_set_visible(p->plan, FALSE);
     gtk_box_append(GTK_BOX(bar), p->ask);

@@ -71,6 +71,8 @@ need_people
 press 'spin button' Denoise; keys ctrl+a; text 0,5; keys Return
 win_do export-api-to "$work/api.json"; until_ok 10 test -s "$work/api.json" || die "it cannot be exported"
 grep -q '"denoise": *0\.5\b' "$work/api.json" || die "what was typed with a comma is another value: $(grep -o '"denoise"[^,]*' "$work/api.json")"
+win_do open-path "$root/data/workflows/text_to_image.json"
+at label Danach wait || die "the form does not say of the choice below a seed what it is of"
 app_do quit
 at button '*eenden*' click # the workflow was changed
 until_ok 15 gone || die "the app did not quit"

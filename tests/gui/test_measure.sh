@@ -16,7 +16,7 @@ at label 'measuring: *' wait || die "it does not say what it measures"
 actions /window/1 Describe state >/dev/null || die "the app does not answer while the device is measured"
 [ -z "$(figures)" ] || die "it was over before the app was asked"
 shot measuring
-ATCLICK_SECONDS=120 at label "*GFLOP/s in f32, * GB/s, as measured on this device, $(date +%F)" wait ||
+ATCLICK_SECONDS=120 at label "*GFLOP/s in f32, * GB/s, measured on $(date +%F)" wait ||
     die "no figures with a date"
 at '*button' 'Measure this device' wait || die "the button does not come back"
 figures | grep -Eq '"efficiency_gemm": [0-9.]*[1-9]' || die "nothing was kept"

@@ -26,11 +26,16 @@ at '*' 'No problems found' wait || die "the problem is still listed"
 
 # A plan is told, but not one of a workflow that was edited while it was made.
 win_do plan
-ATCLICK_SECONDS=30 at label '*profile *' wait || die "no plan is told"
+ATCLICK_SECONDS=30 at label profile wait || die "no plan is told"
+left() { at label "$1" box | cut -d' ' -f1; } # what it tells of in one column, the figures in another
+[ "$(left profile)" = "$(left fits)" ] && [ "$(left fits)" = "$(left bounds)" ] || die "the plan's names are in no column"
+[ "$(left 'yes (budget *')" = "$(left 'at least *')" ] && [ "$(left 'yes (budget *')" -gt "$(left assumed)" ] ||
+    die "the plan's figures are in no column"
+shot plan
 planner() { pgrep -P $app_pid -f 'ninodes plan'; }
 win_do plan; win_do set "4.filename_prefix=later"
 until_ok 30 eval '! planner' || die "the planning does not end"
-ATCLICK_SECONDS=5 at label '*profile *' gone || die "the plan is told of what was there before"
+ATCLICK_SECONDS=5 at label profile gone || die "the plan is told of what was there before"
 
 # A value out of range, then inside a subgraph: the instance is marked.
 win_do run; wait_state done 120

@@ -14,7 +14,7 @@ enum { VISIONS = 4 };
 #define LEAST_CATEGORIES 14.0 // of one lightness there are no eight that are farther apart
 #define LEAST_SEEN 2.9
 #define CATEGORY_LIGHTNESS 55
-#define LEAST_ON_BACKGROUND 1.4 // WCAG contrast ratio
+#define LEAST_ON_BACKGROUND 1.7 // WCAG contrast ratio
 #define LEAST_TEXT 4.5
 
 typedef struct Lab {

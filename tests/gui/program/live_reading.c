@@ -4,21 +4,6 @@
 #include "tests/gui/program/made_run.h"
 #include "tests/gui/program/views.h"
 
-// What a screen reader is told about the widget.
-static char *description_of(GtkWidget *w)
-{
-    char *s = gtk_test_accessible_check_property(
-        GTK_ACCESSIBLE(w), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, "not this one");
-    CHECK(s);
-    return s;
-}
-
-static gboolean is_described(GtkWidget *w, const char *text)
-{
-    g_autofree char *s = description_of(w);
-    return tells(s, text);
-}
-
 static NinoRun *make_run(void)
 {
     NinoRun *run = nino_run_new();

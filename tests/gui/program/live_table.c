@@ -128,7 +128,9 @@ static void check_table(void)
     size_t m;
     for (; head; head = gtk_widget_get_next_sibling(head), n++) {
         const char *tip = gtk_widget_get_tooltip_text(head);
-        CHECK(tip && strlen(tip) > 8);
+        CHECK(tip && strlen(tip) > 8); // of numbers it stands where they do
+        CHECK((gtk_widget_get_halign(gtk_widget_get_first_child(head)) == GTK_ALIGN_END) ==
+              (n != NINO_KERNEL_NAME && n != NINO_KERNEL_FAMILY));
     }
     CHECK(n == g_list_model_get_n_items(gtk_column_view_get_columns(GTK_COLUMN_VIEW(table))));
     GtkAdjustment *v = gtk_scrollable_get_vadjustment(GTK_SCROLLABLE(table));

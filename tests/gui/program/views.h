@@ -123,6 +123,21 @@ static inline gboolean has_label(GtkWidget *w, const char *text)
     return FALSE;
 }
 
+// What a screen reader is told of it.
+static inline char *description_of(GtkWidget *w)
+{
+    char *s = gtk_test_accessible_check_property(
+        GTK_ACCESSIBLE(w), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, "not this one");
+    CHECK(s);
+    return s;
+}
+
+static inline gboolean is_described(GtkWidget *w, const char *text)
+{
+    g_autofree char *s = description_of(w);
+    return tells(s, text);
+}
+
 static inline GtkWidget *toggle_of(GtkWidget *w, const char *label)
 {
     if (GTK_IS_TOGGLE_BUTTON(w) && !g_strcmp0(gtk_button_get_label(GTK_BUTTON(w)), label))
