@@ -70,8 +70,8 @@ static void add_times(View *v, const NinoPeer *p)
     nino_format_share(share, sizeof(share), p->share);
     add_fact(v, _("%s on average, %s to %s"), mean, least, most);
     add_fact(v,
-             ngettext("%llu launch, %s, %s of all kernels and transfers",
-                      "%llu launches, %s, %s of all kernels and transfers", p->stat.calls),
+             ngettext("%llu call, %s, %s of all kernels and transfers",
+                      "%llu calls, %s, %s of all kernels and transfers", p->stat.calls),
              (unsigned long long) p->stat.calls, total, share);
 }
 
