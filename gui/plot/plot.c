@@ -279,6 +279,24 @@ void nino_plot_time_axis(NinoPlot *p, const NinoPlotBox *box, guint64 t0, guint6
     }
 }
 
+void nino_plot_mark(char *buf, size_t size, double v, double unit,
+                    void (*format)(char *buf, size_t size, double v))
+{
+    format(buf, size, unit > 1 ? unit : v);
+    char *end = strchr(buf, '\xc2'), *to = end; // the space before a unit
+    if (!v) {
+        g_strlcpy(buf, "0", size);
+    } else if (unit > 1 && end) {
+        g_autofree char *name = g_strdup(end);
+        g_snprintf(buf, size, "%.4g%s", v / unit, name);
+    } else if (end && strcspn(buf, ".,") < (size_t) (end - buf)) {
+        while (to > buf && to[-1] == '0')
+            to--;
+        to -= to > buf && !g_ascii_isdigit(to[-1]);
+        memmove(to, end, strlen(end) + 1);
+    }
+}
+
 void nino_plot_value_axis(NinoPlot *p, const NinoPlotBox *box, double top,
                           void (*format)(char *buf, size_t size, double v))
 {
@@ -296,7 +314,7 @@ void nino_plot_value_axis(NinoPlot *p, const NinoPlotBox *box, double top,
         const float y = floorf(box->y + box->h - (float) (v / top) * box->h);
         char text[40];
         nino_plot_bar(p, box->x, y, box->w, 1, &p->grid);
-        format(text, sizeof(text), v);
+        nino_plot_mark(text, sizeof(text), v, unit, format);
         // The lowest one ends with the box: below it are the marks of the other axis.
         nino_plot_text(p, box->x - 6, CLAMP(y - floorf(line / 2), 0, box->y + box->h - line + 2), 0,
                        NINO_PLOT_RIGHT, &p->dim, text);

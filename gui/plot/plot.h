@@ -85,6 +85,10 @@ void nino_plot_time_axis(NinoPlot *p, const NinoPlotBox *box, guint64 t0, guint6
 // Values 0 to `top` left of the box with grid lines; text is made by `format` (see below).
 void nino_plot_value_axis(NinoPlot *p, const NinoPlotBox *box, double top,
                           void (*format)(char *buf, size_t size, double v));
+// The text of one of its marks, without digits that say nothing ("10.0 ms") and the unit of nothing. unit: how many bytes
+// are one of what all marks are in; 1 for other things than bytes.
+void nino_plot_mark(char *buf, size_t size, double v, double unit,
+                    void (*format)(char *buf, size_t size, double v));
 // Coloured squares with names, from the left; returns the x behind the last one. Shortened at the plot's right side; left out
 // where no room is left.
 float nino_plot_legend(NinoPlot *p, float x, float y, const GdkRGBA *colour, const char *text);

@@ -547,6 +547,34 @@ static void check_items(NinoRun *run, const char *dir)
     gtk_window_destroy(GTK_WINDOW(window));
 }
 
+// Marks of an axis: nothing without a unit, no digits that say nothing, of bytes one unit.
+static void check_marks(void)
+{
+    static const struct {
+        void (*format)(char *buf, size_t size, double v);
+        double v, unit;
+        const char *text;
+    } rows[] = {
+        { nino_format_ns, 0, 1, "0" },
+        { nino_format_ns, 5e6, 1, "5\u00a0ms" },
+        { nino_format_ns, 10e6, 1, "10\u00a0ms" },
+        { nino_format_ns, 2.5e6, 1, "2.5\u00a0ms" },
+        { nino_format_ns, 12.5e9, 1, "12.5\u00a0s" },
+        { nino_format_ns, 100e3, 1, "100\u00a0µs" },
+        { nino_format_bytes, 0, 1 << 30, "0" },
+        { nino_format_bytes, 1 << 29, 1 << 30, "0.5\u00a0GiB" },
+        { nino_format_bytes, 3ll << 30, 1 << 30, "3\u00a0GiB" },
+        { nino_format_bytes, 200 << 20, 1 << 20, "200\u00a0MiB" },
+        { nino_format_bytes, 100, 1, "100\u00a0B" },
+        { nino_format_count, 8, 1, "8" },
+    };
+    for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
+        char text[40];
+        nino_plot_mark(text, sizeof(text), rows[i].v, rows[i].unit, rows[i].format);
+        CHECK_STR(text, rows[i].text);
+    }
+}
+
 int main(int argc, char **argv)
 {
     CHECK(argc >= 2);
@@ -554,6 +582,7 @@ int main(int argc, char **argv)
         g_print("skip: no display\n");
         return 77;
     }
+    check_marks();
     NinoRun *run = make_run();
     nino_run_set_ceilings(
         run, &(nino_ceilings){ .flops_f32 = 14e12, .flops_f16 = 28e12, .bandwidth = 220e9 });
