@@ -55,6 +55,9 @@ void nino_file_writer_abort(nino_file_writer **w); // NULL-safe
 // The three together.
 nino_status nino_file_save(const char *dir, const char *name, bool below, const void *p, size_t n,
                            nino_error *err);
+// What killed processes left half-written in the folder and in the folders directly in it goes; what is being written stays.
+// For folders into which a process may not write itself.
+void nino_file_sweep(const char *dir);
 // mkdir -p, mode 0777 & ~umask. With priv: mode 0700; the folder must be ours and no link, and no
 // link on the way to it may belong to another user than root and us (kind "path").
 nino_status nino_file_mkdirs(const char *path, bool priv, nino_error *err);

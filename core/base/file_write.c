@@ -1,6 +1,6 @@
 // Outputs appear whole or not at all: a temporary file in the same folder, fsync, rename, fsync of
 // the folder. A killed process leaves a ".NAME.PID.N.ninodes.part", which the next one that writes into
-// the folder removes.
+// the folder, or sweeps it, removes.
 #include "core/base/file.h"
 
 #include "core/base/error.h"
@@ -111,6 +111,28 @@ static void sweep_once(int folder)
     pthread_mutex_unlock(&lock);
     if (is_new)
         sweep_parts(folder);
+}
+
+void nino_file_sweep(const char *dir)
+{
+    const int folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = folder < 0 ? NULL : fdopendir(folder);
+    if (!d && folder >= 0)
+        close(folder);
+    if (d)
+        sweep_once(folder);
+    for (struct dirent *e; d && (e = readdir(d));) {
+        if (e->d_name[0] == '.' || (e->d_type != DT_DIR && e->d_type != DT_UNKNOWN))
+            continue;
+        const int below =
+            openat(folder, e->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (below < 0)
+            continue;
+        sweep_once(below);
+        close(below);
+    }
+    if (d)
+        closedir(d);
 }
 
 // ---- writing ----------------------------------------------------------------------------------

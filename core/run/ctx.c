@@ -136,6 +136,14 @@ static char *find_steps_dir(const char *state_dir)
     return b.data;
 }
 
+// Figures of the device and the like are not written by every run: what a killed one left of them goes now.
+static void sweep_cache(const nino_ctx *ctx)
+{
+    char dir[4096];
+    if (nino_cache_dir(ctx->cache_dir, dir, sizeof(dir)))
+        nino_file_sweep(dir);
+}
+
 static nino_status ctx_open_parts(nino_ctx *ctx, const nino_ctx_params *p, nino_error *err)
 {
     ctx->temp_dir = make_temp_dir();
@@ -149,6 +157,7 @@ static nino_status ctx_open_parts(nino_ctx *ctx, const nino_ctx_params *p, nino_
         return NINO_ERR_NOMEM;
     if (p->cache_dir && !(ctx->cache_dir = strdup(p->cache_dir)))
         return nino_fail(err, NINO_ERR_NOMEM, "", "out of memory");
+    sweep_cache(ctx);
     if (!(ctx->backend = nino_device_open(p->device, p, &ctx->log, err)))
         return NINO_ERR_DEVICE;
     ctx->capture = nino_capture_start(&ctx->log);

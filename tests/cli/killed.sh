@@ -37,4 +37,11 @@ pid=
 [ "$(parts)" = 1 ] || die "nothing was left"
 expect 0 "$N" run $W $TINY --device ref --telemetry=off --output "$tmp/o" -q
 [ "$(parts)" = 0 ] || die "it is still there: $(ls -A "$tmp/o")"
+
+# In the cache as well, in folders that a run may have nothing to write into.
+mkdir -p "$tmp/cache/ceilings"
+left=$tmp/cache/ceilings/.device.json.1.1.ninodes.part
+: >"$left"
+NINODES_CACHE_DIR=$tmp/cache expect 0 "$N" run $W $TINY --device ref --telemetry=off --output "$tmp/o" -q
+[ ! -e "$left" ] || die "what a killed run left in the cache is still there"
 exit 0

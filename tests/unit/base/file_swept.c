@@ -64,6 +64,62 @@ static void check_content(const char *name, const char *text)
     CHECK_STR(got, text);
 }
 
+static void make(const char *folder, const char *name)
+{
+    char path[128];
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    FILE *f = fopen(path, "w");
+    CHECK(f && !fclose(f));
+}
+
+static bool is_there(const char *folder, const char *name)
+{
+    char path[128];
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    return !access(path, F_OK);
+}
+
+// In a folder and those directly in it; not what is written, not what has another name, not behind links.
+static void check_sweep(void)
+{
+    static const char part[] = ".x.1.1.ninodes.part";
+    char top[64], kind[80], deep[96], link[80];
+    snprintf(top, sizeof(top), "%s/cache", dir);
+    snprintf(kind, sizeof(kind), "%s/kind", top);
+    snprintf(deep, sizeof(deep), "%s/deep", kind);
+    snprintf(link, sizeof(link), "%s/link", top);
+    nino_file_sweep(top); // there is none
+    CHECK(!mkdir(top, 0700) && !mkdir(kind, 0700) && !mkdir(deep, 0700) && !symlink(deep, link));
+    const char *const folders[] = { top, kind, deep };
+    for (int i = 0; i < 3; i++) {
+        make(folders[i], part);
+        make(folders[i], "x.ninodes.part");
+    }
+    nino_file_writer *w = NULL;
+    nino_error err = { 0 };
+    const pid_t pid = fork(); // which has swept none of them
+    CHECK(pid >= 0);
+    if (!pid) {
+        nino_file_sweep(top);
+        _exit(is_there(top, part) || is_there(kind, part) || !is_there(deep, part));
+    }
+    int how;
+    CHECK(waitpid(pid, &how, 0) == pid && WIFEXITED(how) && !WEXITSTATUS(how));
+    for (int i = 0; i < 3; i++)
+        CHECK(is_there(folders[i], "x.ninodes.part"));
+    CHECK_OK(nino_file_writer_open(kind, "y", true, &w, &err), err);
+    CHECK_OK(nino_file_writer_write(w, "whole", 5, &err), err);
+    const pid_t other = fork();
+    CHECK(other >= 0);
+    if (!other) {
+        nino_file_sweep(top);
+        _exit(0);
+    }
+    CHECK(waitpid(other, &how, 0) == other && WIFEXITED(how) && !WEXITSTATUS(how));
+    CHECK_OK(nino_file_writer_commit(&w, false, &err), err);
+    check_content("cache/kind/y", "whole");
+}
+
 int main(void)
 {
     nino_error err = { 0 };
@@ -88,6 +144,7 @@ int main(void)
     CHECK(f && !fclose(f));
     sweep();
     CHECK(access(path, F_OK));
+    check_sweep();
     snprintf(cmd, sizeof(cmd), "rm -r %s", dir);
     CHECK(system(cmd) == 0);
     return 0;
