@@ -17,7 +17,7 @@ slowest=$(at list GtkColumnListView tree | sed -n 's/.*label “\(.*\)”/\1/p' 
 [ -n "$slowest" ] || die "the table of kernels is empty"
 press label "$slowest"
 press button 'Look into it'
-at label "$slowest" wait; at label '* launch*, * of all kernels and transfers' wait || die "what it took is not told"
+at label "$slowest" wait; at label '* call*, * of all kernels and transfers' wait || die "what it took is not told"
 at '*' 'Launches of the same op' wait || die "its peers are not listed"
 at label 'Program: *' wait || die "what it was compiled from is not told"
 shot kernel
