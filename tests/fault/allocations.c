@@ -89,7 +89,7 @@ int main(int argc, char **argv)
     oom.wide = 1;
     for (int i = 0; i < (is_long ? FLOWS : 1); i++)
         if (argc < 2 || !strcmp(argv[1], flow_names[i]))
-            sweep(i, device, !is_long ? 10 : i ? 160 : 400);
+            sweep(i, device, !is_long ? 10 : i ? 100 : 300);
     now[0] = 0;
     figure_add("allocations that fail in whole workflows", "each clean, none kept", true,
                "%ld: %ld times the same bits, %ld times a clean error", n_same + n_refused, n_same,

@@ -264,8 +264,8 @@ static void sweep(int flow)
     flow_case c = { .flow = flow };
     const long same = n_same, refused = n_refused;
     // The first workflow densely: the others make the same calls in other places.
-    n_points = !is_long ? 1 : flow ? 3 : 9;
-    n_memory = !is_long ? 1 : flow ? 6 : 20;
+    n_points = !is_long ? 1 : flow ? 3 : 6;
+    n_memory = !is_long ? 1 : flow ? 4 : 12;
     set_fault(CL_FAULT_NONE, 0, 0, "");
     snprintf(now, sizeof(now), "%s without faults", flow_names[flow]);
     result r = run_case(&c, 0); // starts what stays for good: threads of PoCL

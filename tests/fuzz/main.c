@@ -2,7 +2,7 @@
 // seeds. Every run tries the same inputs, so a failure is repeated with `NAME -n NUMBER`.
 //
 //     NAME             what ever failed (tests/data/fuzz/NAME), the corpus and what it comes to,
-//                      corpus and seeds while memory runs out, then 20 000 mutated inputs, 1 000 000 with
+//                      corpus and seeds while memory runs out, then 20 000 mutated inputs, 500 000 with
 //                      NINODES_TEST_LONG=1; NINODES_TEST_SHORTAGES=N: allocations that fail
 //     NAME -n NUMBER   that one of them only; -o FILE also writes it out
 //     NAME FILE...     these inputs
@@ -21,7 +21,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
-enum { SHORT_RUNS = 20000, LONG_RUNS = 1000000, MAX_SEEDS = 64, SECONDS_PER_INPUT = 30 };
+enum { SHORT_RUNS = 20000, LONG_RUNS = 500000, MAX_SEEDS = 64, SECONDS_PER_INPUT = 30 };
 enum { SHORTAGES = 400, LONG_SHORTAGES = 200000 }; // of all inputs together
 enum { CHANGED_FORMS = 20 };                       // of each input whose outcome is compared
 enum { KEPT = 16 }; // allocations that a target may keep from one input to the next

@@ -82,7 +82,7 @@ static bool check_case(const nino_node_def *d, int *n_ok)
 int main(void)
 {
     const bool is_one = getenv("NINODES_TEST_CLASS");
-    const int times = getenv("NINODES_TEST_LONG") ? 20 : 1;
+    const int times = getenv("NINODES_TEST_LONG") ? 10 : 1;
     int n_classes = 0, n = 0, n_ok = 0, wrong = 0;
     signal(SIGSEGV, on_crash);
     signal(SIGABRT, on_crash);
