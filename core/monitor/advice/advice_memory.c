@@ -122,10 +122,10 @@ static void advise_compiling(advisor *a)
         return;
     SAY(a, v->title, "Run it again: kernels were compiled");
     v->gain_s = saved;
-    SAY(a, v->evidence, "%s of %s went into building programs (%zu of them)",
-        NINO_ADVICE_TIME(a, seconds), NINO_ADVICE_TIME(a, a->wall_s), stages);
+    SAY(a, v->evidence, "%s of %s went into building programs (%zu)", NINO_ADVICE_TIME(a, seconds),
+        NINO_ADVICE_TIME(a, a->wall_s), stages);
     if (by_driver) {
-        ADD(a, v->evidence, "%zu are kept by the driver, not by us", by_driver);
+        ADD(a, v->evidence, "kept by the driver, not by us: %zu", by_driver);
         SAY(a, v->how,
             "at most %s: so long the run waited for programs that the next one finds in the "
             "driver's cache or in memory",

@@ -253,7 +253,7 @@ static void test_memory(void)
           strstr(a->evidence, "400.0 MiB went back to the driver (times: 4)"));
     a = advise(&r, "compiled", NULL);
     CHECK(a && fabs(a->gain_s - 0.05) < 1e-9 &&
-          strstr(a->evidence, "into building programs (1 of them);") &&
+          strstr(a->evidence, "into building programs (1);") &&
           strstr(a->evidence, "in our cache 1 were missed and 0 found"));
     CHECK(!advise(&r, "device-idle", NULL));
     finish(&r);
@@ -271,8 +271,8 @@ static void test_driver_cache(void)
     fake_end(&r, stage);
     fake_end(&r, node);
     const nino_advice *a = advise(&r, "compiled", NULL);
-    CHECK(a && strstr(a->evidence, "into building programs (1 of them);") &&
-          strstr(a->evidence, "1 are kept by the driver, not by us") &&
+    CHECK(a && strstr(a->evidence, "into building programs (1);") &&
+          strstr(a->evidence, "kept by the driver, not by us: 1") &&
           !strstr(a->evidence, "missed"));
     finish(&r);
 }
