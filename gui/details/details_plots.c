@@ -54,12 +54,12 @@ gboolean nino_details_plot_update(GtkWidget *plot)
 
 // ---- peers -------------------------------------------------------------------------------------
 
+// The end of a bin is in it. Before what is far a bin stays empty.
 static int peers_bin(const Plot *d, double ns)
 {
+    const int usual = d->has_far ? BINS - 2 : BINS;
     const double bin = (ns - d->lo) / d->bin_ns;
-    const int last =
-        d->has_far && bin < BINS - 0.999 ? BINS - 2 : BINS - 1; // the end of a bin is in it
-    return CLAMP((int) bin, 0, last);
+    return d->has_far && bin > usual + 0.001 ? BINS - 1 : CLAMP((int) bin, 0, usual - 1);
 }
 
 static gboolean peers_update(Plot *d)
@@ -77,7 +77,7 @@ static gboolean peers_update(Plot *d)
         n--;
     d->lo = ns[0];
     d->has_far = n < d->times.n;
-    d->bin_ns = MAX(ns[n - 1] - d->lo, d->lo * 1e-6 + 1) / (d->has_far ? BINS - 1 : BINS);
+    d->bin_ns = MAX(ns[n - 1] - d->lo, d->lo * 1e-6 + 1) / (d->has_far ? BINS - 2 : BINS);
     for (size_t i = 0; i < d->times.n; i++)
         d->bin[peers_bin(d, ns[i])]++;
     return TRUE;

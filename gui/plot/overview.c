@@ -126,7 +126,7 @@ static void draw_silhouette(const Overview *o, NinoPlot *p, const NinoPlotBox *b
         if (!nino_history_memory_peak(history, at, at + (guint64) (per * COLUMN) + 1, &m))
             continue;
         const float is = roundf((float) ((double) m.in_use / (double) all.peak) * h);
-        nino_plot_bar(p, b->x + x, y + h - is, COLUMN, is, &c);
+        nino_plot_bar(p, b->x + x, y + h - is, MIN(COLUMN, b->w - x), is, &c);
     }
 }
 
