@@ -148,18 +148,23 @@ static bool is_crash(int number)
 }
 
 // Instead of libc's, for every library of this process: LLVM, in some drivers, puts a handler in
-// the place of ours, and from that of SIGABRT it returns, which ends the process.
+// the place of ours, and from that of SIGABRT it returns, which ends the process. Its handler of a
+// signal that whoever started us wants ignored removes the files that it is just writing.
 __attribute__((visibility("default"))) int sigaction(int number, const struct sigaction *act,
                                                      struct sigaction *old)
 {
     static int (*next)(int, const struct sigaction *, struct sigaction *);
+    struct sigaction now;
     if (!next)
         *(void **) &next = dlsym(RTLD_NEXT, "sigaction");
     if (!next) {
         errno = ENOSYS;
         return -1;
     }
-    return next(number, guard.is_on && is_crash(number) ? NULL : act, old);
+    if (guard.is_on && act &&
+        (is_crash(number) || (!next(number, NULL, &now) && now.sa_handler == SIG_IGN)))
+        act = NULL;
+    return next(number, act, old);
 }
 
 bool crash_is_again(void) { return guard.ended_by != 0; }
