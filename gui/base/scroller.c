@@ -1,11 +1,61 @@
 // GTK's own bars lie over what they scroll and go after a second. See base/scroller.h.
 #include "base/scroller.h"
 
+// ---- the focus, out of sight ---------------------------------------------------------------------
+
+static gboolean acts(guint key, GdkModifierType with, GtkWidget *on)
+{
+    switch (key) {
+    case GDK_KEY_Menu:
+    case GDK_KEY_Return:
+    case GDK_KEY_KP_Enter:
+    case GDK_KEY_ISO_Enter: return TRUE;
+    case GDK_KEY_F10: return (with & GDK_SHIFT_MASK) != 0;
+    case GDK_KEY_space:
+    case GDK_KEY_KP_Space:
+        return !GTK_IS_EDITABLE(on) && !GTK_IS_TEXT_VIEW(on); // there it is a letter
+    default: return FALSE;
+    }
+}
+
+// The wheel may have moved what has the focus out of sight, and a key still goes there: it is brought back. One
+// that would act, or open a menu beyond the screen, does nothing else then: nobody has seen on what.
+static gboolean on_page_key(GtkEventControllerKey *keys, guint key, guint code,
+                            GdkModifierType with, gpointer unused)
+{
+    (void) code;
+    (void) unused;
+    GtkScrolledWindow *scroll =
+        GTK_SCROLLED_WINDOW(gtk_event_controller_get_widget(GTK_EVENT_CONTROLLER(keys)));
+    GtkWidget *view = gtk_scrolled_window_get_child(scroll);
+    GtkWidget *page = gtk_viewport_get_child(GTK_VIEWPORT(view));
+    GtkWidget *focus = gtk_root_get_focus(gtk_widget_get_root(view));
+    graphene_rect_t seen, at; // seen as it was drawn last: the bars may be further on
+    if (!focus || !page || !gtk_widget_is_ancestor(focus, page) ||
+        !gtk_widget_compute_bounds(focus, view, &seen) ||
+        !gtk_widget_compute_bounds(focus, page, &at))
+        return FALSE;
+    if (seen.origin.y + seen.size.height > 0 && seen.origin.y < gtk_widget_get_height(view) &&
+        seen.origin.x + seen.size.width > 0 && seen.origin.x < gtk_widget_get_width(view))
+        return FALSE;
+    gtk_adjustment_clamp_page(gtk_scrolled_window_get_vadjustment(scroll), at.origin.y,
+                              at.origin.y + at.size.height);
+    gtk_adjustment_clamp_page(gtk_scrolled_window_get_hadjustment(scroll), at.origin.x,
+                              at.origin.x + at.size.width);
+    return acts(key, with, focus);
+}
+
 GtkWidget *nino_scroller_new(GtkWidget *child)
 {
     GtkWidget *scroll = gtk_scrolled_window_new();
     gtk_scrolled_window_set_overlay_scrolling(GTK_SCROLLED_WINDOW(scroll), FALSE);
     gtk_scrolled_window_set_child(GTK_SCROLLED_WINDOW(scroll), child);
+    if (GTK_IS_VIEWPORT(gtk_scrolled_window_get_child(GTK_SCROLLED_WINDOW(scroll)))) {
+        GtkEventController *keys = gtk_event_controller_key_new();
+        gtk_event_controller_set_propagation_phase(keys, GTK_PHASE_CAPTURE);
+        g_signal_connect(keys, "key-pressed", G_CALLBACK(on_page_key), NULL);
+        gtk_widget_add_controller(scroll, keys);
+    }
     return scroll;
 }
 

@@ -172,9 +172,8 @@ static void on_file(GtkNativeDialog *d, int response, NinoCompareView *v)
 static void on_open(GtkButton *b, NinoCompareView *v)
 {
     GtkRoot *root = gtk_widget_get_root(GTK_WIDGET(b));
-    GtkFileChooserNative *d =
-        gtk_file_chooser_native_new(_("Open a trace as the baseline"), GTK_WINDOW(root),
-                                    GTK_FILE_CHOOSER_ACTION_OPEN, _("_Open"), _("_Cancel"));
+    GtkFileChooserNative *d = nino_chooser_new(_("Open a trace as the baseline"), GTK_WINDOW(root),
+                                               GTK_FILE_CHOOSER_ACTION_OPEN, _("_Open"));
     g_signal_connect_object(d, "response", G_CALLBACK(on_file), v, 0);
     gtk_native_dialog_show(GTK_NATIVE_DIALOG(d));
 }

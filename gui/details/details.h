@@ -9,6 +9,7 @@ GtkWidget *nino_details_new(NinoRun *run);
 // What one line says: "Work size", "4096x16 in groups of 64".
 typedef void (*NinoFactFn)(gpointer user, const char *what, const char *is);
 // Asks `ninodes kernel --code` in a process of its own what a kernel was compiled to, and calls fn for each
-// figure, once, later; nothing after the cancellable was cancelled. Answers are kept.
+// figure, once, later; nothing after the cancellable was cancelled. Answers are kept. One process runs at a
+// time.
 void nino_kernel_figures_ask(const char *kernel, const nino_kernel_told *told, const char *device,
                              GCancellable *cancellable, NinoFactFn fn, gpointer user);

@@ -20,15 +20,18 @@ static const struct {
 };
 
 typedef struct Asked {
-    char *key;
+    char *key, **argv;
     GCancellable *cancellable;
     NinoFactFn fn;
     gpointer user;
 } Asked;
+static Asked *running;
+static GQueue waiting = G_QUEUE_INIT; // Asked, in turn; those that are cancelled are passed over
 
 static void asked_free(Asked *a)
 {
     g_free(a->key);
+    g_strfreev(a->argv);
     g_object_unref(a->cancellable);
     g_free(a);
 }
@@ -58,21 +61,58 @@ static void figures_tell(const char *head, NinoFactFn fn, gpointer user)
         fn(user, any ? _("Compiled") : _("Machine code"), line + strspn(line, "; "));
 }
 
-static void on_figures(GObject *child, GAsyncResult *result, gpointer user)
+// ---- asking: one process at a time, as a compiler takes seconds and a choice changes in less ----
+
+static void ask(Asked *a);
+
+static void on_figures(GObject *child, GAsyncResult *result, gpointer unused)
 {
-    Asked *a = user;
+    (void) unused;
     g_autofree char *out = NULL, *said = NULL;
     g_autoptr(GError) error = NULL;
     g_subprocess_communicate_utf8_finish(G_SUBPROCESS(child), result, &out, &said, &error);
-    if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED)) {
-        asked_free(a);
-        return;
-    }
     const char *text = error ? error->message : out && *out ? out : said ? said : "";
     g_autofree char *head = g_strndup(text, MIN(strlen(text), HEAD));
-    g_hash_table_replace(answers, g_strdup(a->key), g_strdup(head));
-    figures_tell(head, a->fn, a->user);
+    Asked *a = g_steal_pointer(&running), *next;
+    g_hash_table_replace(answers, g_strdup(a->key),
+                         g_strdup(head)); // also what nobody wants any more
+    if (!g_cancellable_is_cancelled(a->cancellable))
+        figures_tell(head, a->fn, a->user);
     asked_free(a);
+    while (!running && (next = g_queue_pop_head(&waiting)))
+        ask(next);
+}
+
+// Starts the process that answers; takes a.
+static void start(Asked *a)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GSubprocess) child =
+        g_subprocess_newv((const char *const *) a->argv,
+                          G_SUBPROCESS_FLAGS_STDOUT_PIPE | G_SUBPROCESS_FLAGS_STDERR_PIPE, &error);
+    if (child) {
+        running = a;
+        g_subprocess_communicate_utf8_async(child, NULL, NULL, on_figures, NULL);
+        return;
+    }
+    a->fn(a->user, _("Machine code"), error->message);
+    asked_free(a);
+}
+
+// From what is known, by a process, or when the one that runs has ended; takes a.
+static void ask(Asked *a)
+{
+    const char *head = g_hash_table_lookup(answers, a->key);
+    if (g_cancellable_is_cancelled(a->cancellable)) {
+        asked_free(a);
+    } else if (head) {
+        figures_tell(head, a->fn, a->user);
+        asked_free(a);
+    } else if (running) {
+        g_queue_push_tail(&waiting, a);
+    } else {
+        start(a);
+    }
 }
 
 void nino_kernel_figures_ask(const char *kernel, const nino_kernel_told *told, const char *device,
@@ -80,12 +120,6 @@ void nino_kernel_figures_ask(const char *kernel, const nino_kernel_told *told, c
 {
     if (!answers)
         answers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-    g_autofree char *key = g_strjoin("\n", kernel, told->program, told->call, NULL);
-    const char *head = g_hash_table_lookup(answers, key);
-    if (head) {
-        figures_tell(head, fn, user);
-        return;
-    }
     g_autofree char *command = nino_place_of_command();
     const char *argv[] = { command ? command : "ninodes",
                            "kernel",
@@ -99,14 +133,8 @@ void nino_kernel_figures_ask(const char *kernel, const nino_kernel_told *told, c
                            device ? "--device" : NULL,
                            device,
                            NULL };
-    g_autoptr(GError) error = NULL;
-    g_autoptr(GSubprocess) child = g_subprocess_newv(
-        argv, G_SUBPROCESS_FLAGS_STDOUT_PIPE | G_SUBPROCESS_FLAGS_STDERR_PIPE, &error);
-    if (!child) {
-        fn(user, _("Machine code"), error->message);
-        return;
-    }
     Asked *a = g_new0(Asked, 1);
-    *a = (Asked){ g_steal_pointer(&key), g_object_ref(cancellable), fn, user };
-    g_subprocess_communicate_utf8_async(child, NULL, cancellable, on_figures, a);
+    *a = (Asked){ g_strjoin("\n", kernel, told->program, told->call, NULL),
+                  g_strdupv((char **) argv), g_object_ref(cancellable), fn, user };
+    ask(a);
 }

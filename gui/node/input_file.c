@@ -158,7 +158,7 @@ typedef struct Asked {
 static void asked_free(gpointer p)
 {
     Asked *a = p;
-    gtk_native_dialog_destroy(GTK_NATIVE_DIALOG(a->dialog));
+    gtk_native_dialog_hide(GTK_NATIVE_DIALOG(a->dialog));
     g_object_unref(a->dialog);
     g_free(a);
 }
@@ -181,8 +181,8 @@ void nino_input_browse(GtkWidget *parent, const nino_param *p, NinoInputFn fn, g
     GtkRoot *root = gtk_widget_get_root(parent);
     Asked *a = g_new0(Asked, 1);
     *a = (Asked){ .param = p, .fn = fn, .user = user };
-    a->dialog = gtk_file_chooser_native_new(_("Choose a file"), GTK_WINDOW(root),
-                                            GTK_FILE_CHOOSER_ACTION_OPEN, _("_Open"), _("_Cancel"));
+    a->dialog = nino_chooser_new(_("Choose a file"), GTK_WINDOW(root), GTK_FILE_CHOOSER_ACTION_OPEN,
+                                 _("_Open"));
     g_autoptr(GFile) folder = g_file_new_for_path(nino_folders_get(FALSE));
     if (g_file_query_exists(folder, NULL))
         gtk_file_chooser_set_current_folder(GTK_FILE_CHOOSER(a->dialog), folder, NULL);

@@ -350,9 +350,8 @@ void nino_export_ask(GtkWidget *view, NinoRun *run, const char *kind)
     a->view = g_object_ref(view);
     a->run = g_object_ref(run);
     a->kind = g_strdup(kind);
-    a->chooser =
-        gtk_file_chooser_native_new(_("Export"), root ? GTK_WINDOW(root) : NULL,
-                                    GTK_FILE_CHOOSER_ACTION_SAVE, _("_Export"), _("_Cancel"));
+    a->chooser = nino_chooser_new(_("Export"), root ? GTK_WINDOW(root) : NULL,
+                                  GTK_FILE_CHOOSER_ACTION_SAVE, _("_Export"));
     gtk_file_chooser_set_current_name(GTK_FILE_CHOOSER(a->chooser), name);
     offer_formats(GTK_FILE_CHOOSER(a->chooser), kind);
     g_signal_connect(a->chooser, "response", G_CALLBACK(on_response), a);

@@ -47,11 +47,11 @@ static void on_chosen(GtkNativeDialog *dialog, int response, gpointer entry)
 static void on_browse(GtkButton *button, gpointer entry)
 {
     const gboolean is_file = g_object_get_data(G_OBJECT(button), "is-file") != NULL;
-    GtkFileChooserNative *dialog = gtk_file_chooser_native_new(
+    GtkFileChooserNative *dialog = nino_chooser_new(
         is_file ? _("Choose a file") : _("Choose a folder"),
         GTK_WINDOW(gtk_widget_get_root(GTK_WIDGET(button))),
         is_file ? GTK_FILE_CHOOSER_ACTION_OPEN : GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER,
-        _("_Choose"), _("_Cancel"));
+        _("_Choose"));
     gtk_native_dialog_set_modal(GTK_NATIVE_DIALOG(dialog), TRUE);
     g_signal_connect_object(dialog, "response", G_CALLBACK(on_chosen), entry, 0);
     gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));

@@ -4,6 +4,7 @@
 #include <ninodes/picture.h>
 #include <string.h>
 
+#include "base/chosen.h"
 #include "base/i18n.h"
 
 static void set_enabled(NinoViewer *v, const char *name, gboolean on)
@@ -92,8 +93,8 @@ static void viewer_actions_save_as(NinoViewer *v)
     if (!path)
         return;
     GtkRoot *root = gtk_widget_get_root(GTK_WIDGET(v));
-    GtkFileChooserNative *dialog = gtk_file_chooser_native_new(
-        _("Save result"), GTK_WINDOW(root), GTK_FILE_CHOOSER_ACTION_SAVE, _("_Save"), _("_Cancel"));
+    GtkFileChooserNative *dialog = nino_chooser_new(_("Save result"), GTK_WINDOW(root),
+                                                    GTK_FILE_CHOOSER_ACTION_SAVE, _("_Save"));
     g_autofree char *name = g_path_get_basename(path);
     gtk_file_chooser_set_current_name(GTK_FILE_CHOOSER(dialog), name);
     if (g_str_has_suffix(name, ".png") || g_str_has_suffix(name, ".webp"))

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/chosen.h"
 #include "base/i18n.h"
 #include "base/tokens.h"
 #include "engine/suite_run.h"
@@ -176,8 +177,8 @@ static void on_suite_file(GtkNativeDialog *d, int response, GtkWidget *window)
 static void suite_ask_file(Suite *s, const char *title, GtkFileChooserAction action)
 {
     const gboolean is_save = action == GTK_FILE_CHOOSER_ACTION_SAVE;
-    GtkFileChooserNative *d = gtk_file_chooser_native_new(
-        title, GTK_WINDOW(s->window), action, is_save ? _("_Save") : _("_Open"), _("_Cancel"));
+    GtkFileChooserNative *d =
+        nino_chooser_new(title, GTK_WINDOW(s->window), action, is_save ? _("_Save") : _("_Open"));
     if (is_save) {
         gtk_file_chooser_set_current_name(GTK_FILE_CHOOSER(d), "benchmark.md");
     } else {

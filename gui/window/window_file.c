@@ -144,8 +144,8 @@ static void window_file_choose(NinoWindow *w, GtkFileChooserAction what, const c
                                const char *filter_name, Chosen then)
 {
     const gboolean save = what == GTK_FILE_CHOOSER_ACTION_SAVE;
-    GtkFileChooserNative *dialog = gtk_file_chooser_native_new(
-        title, GTK_WINDOW(w), what, save ? _("_Save") : _("_Open"), _("_Cancel"));
+    GtkFileChooserNative *dialog =
+        nino_chooser_new(title, GTK_WINDOW(w), what, save ? _("_Save") : _("_Open"));
     if (name)
         gtk_file_chooser_set_current_name(GTK_FILE_CHOOSER(dialog), name);
     if (endings) {

@@ -80,9 +80,9 @@ static void on_comfyui(GtkNativeDialog *dialog, int response, gpointer user)
 static void action_comfyui(GSimpleAction *a, GVariant *parameter, gpointer user)
 {
     (void) a, (void) parameter;
-    GtkFileChooserNative *dialog = gtk_file_chooser_native_new(
-        _("Folder of your ComfyUI"), GTK_WINDOW(user), GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER,
-        _("_Open"), _("_Cancel"));
+    GtkFileChooserNative *dialog =
+        nino_chooser_new(_("Folder of your ComfyUI"), GTK_WINDOW(user),
+                         GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER, _("_Open"));
     g_signal_connect_object(dialog, "response", G_CALLBACK(on_comfyui), user, 0);
     gtk_native_dialog_set_modal(GTK_NATIVE_DIALOG(dialog), TRUE);
     gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));

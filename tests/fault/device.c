@@ -284,12 +284,13 @@ static void sweep(int flow)
 
 int main(int argc, char **argv)
 {
-    static char layer[PATH_MAX + 32];
+    static char layer[PATH_MAX + 32], sources[200];
     char exe[PATH_MAX] = "";
     const char *text = getenv("NINODES_TEST_LONG");
     is_long = text && *text;
     CHECK(readlink("/proc/self/exe", exe, sizeof(exe) - 1) > 0);
     snprintf(layer, sizeof(layer), "%s/tool/cl_layer.so", dirname(exe));
+    snprintf(sources, sizeof(sources), "%s/sources", flow_temp());
     if (!flows_are_here())
         return test_skip("the models of the project are not here");
     setenv("OPENCL_LAYERS", layer, 1);
@@ -310,9 +311,13 @@ int main(int argc, char **argv)
     if (argc == 3)
         return run_fenced(argv);
     flows_prepare();
-    for (int i = 0; i < (is_long ? FLOWS : 1); i++)
+    if (is_long)
+        flows_keep_programs("cl");
+    for (int i = 0; i < (is_long ? FLOWS : 1); i++) {
+        flows_cache = is_long && !i ? sources : NULL; // the first one has its programs from their sources
         if (argc < 2 || !strcmp(argv[1], flow_names[i]))
             sweep(i);
+    }
     now[0] = 0;
     figure_add("OpenCL calls that fail in whole workflows", "each clean, none wrong", true,
                "%ld faults: %ld times the same bits, %ld times a clean error", n_same + n_refused,

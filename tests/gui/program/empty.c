@@ -124,8 +124,12 @@ static void check_chooser(void)
 {
     WAIT_FOR(other_window());
     CHECK(GTK_IS_FILE_CHOOSER(other_window()));
-    g_signal_emit_by_name(other_window(), "response", GTK_RESPONSE_CANCEL);
+    gpointer chooser = other_window();
+    g_object_add_weak_pointer(chooser, &chooser);
+    g_signal_emit_by_name(chooser, "response", GTK_RESPONSE_CANCEL);
     WAIT_FOR(!other_window());
+    CHECK(chooser); // GTK may still be reading its folder, and would come back to it
+    g_object_remove_weak_pointer(chooser, &chooser);
 }
 
 static gboolean is_drawer(const char *name)

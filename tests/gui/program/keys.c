@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/scroller.h"
 #include "settings/keys_window.h"
 #include "settings/theme.h"
 #include "tests/gui/program/loop.h"
@@ -221,8 +222,46 @@ static void test_pages(void)
     spin_loop(50);
 }
 
+// What has the focus may have been scrolled out of sight: Return and the like bring it back and do no more, as nobody has
+// seen on what they would act, and a menu would open beyond the screen.
+static void test_scrolled(void)
+{
+    static const char *const labels[] = { "one", "two", NULL };
+    GtkWidget *w = gtk_window_new(), *box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    GtkWidget *scroll = nino_page_scroller_new(box), *entry = gtk_entry_new();
+    GtkWidget *choice = gtk_drop_down_new_from_strings(labels);
+    GtkAdjustment *at = gtk_scrolled_window_get_vadjustment(GTK_SCROLLED_WINDOW(scroll));
+    gtk_box_append(GTK_BOX(box), choice);
+    gtk_box_append(GTK_BOX(box), entry);
+    for (int i = 0; i < 100; i++)
+        gtk_box_append(GTK_BOX(box), gtk_label_new("more"));
+    gtk_window_set_child(GTK_WINDOW(w), scroll);
+    gtk_window_set_default_size(GTK_WINDOW(w), 200, 200);
+    gtk_window_present(GTK_WINDOW(w));
+    WAIT_FOR(gtk_widget_get_mapped(w) && gtk_widget_get_width(w) > 0);
+    GtkWidget *menu = below(choice, GTK_TYPE_POPOVER);
+    gtk_widget_grab_focus(choice);
+    gtk_adjustment_set_value(at, 1000);
+    spin_loop(100);
+    type("g Return"); // at once
+    CHECK(gtk_adjustment_get_value(at) < 50 && !gtk_widget_get_mapped(menu));
+    type("Return");
+    WAIT_FOR(gtk_widget_get_mapped(menu));
+    type("Escape");
+    WAIT_FOR(!gtk_widget_get_mapped(menu));
+    gtk_widget_grab_focus(entry);
+    gtk_adjustment_set_value(at, 1000);
+    spin_loop(100);
+    type("x space"); // letters are typed
+    CHECK(gtk_adjustment_get_value(at) < 80);
+    CHECK_STR(gtk_editable_get_text(GTK_EDITABLE(entry)), "x ");
+    gtk_window_destroy(GTK_WINDOW(w));
+    spin_loop(50);
+}
+
 int main(void)
 {
+    g_autofree char *xdotool = g_find_program_in_path("xdotool");
     gtk_init();
     nino_theme_start();
     test_defaults();
@@ -230,5 +269,7 @@ int main(void)
     test_window();
     test_shortcuts();
     test_pages();
+    if (xdotool)
+        test_scrolled();
     return 0;
 }

@@ -295,6 +295,39 @@ static void test_figures(const char *dir)
     CHECK(strstr(all->str, "Instructions=valu 12, salu 3\n"));
 }
 
+// A choice that changes faster than a compiler works: one process at a time, none for what nobody wants any more, one answer
+// for all that ask the same.
+static void test_figures_at_once(const char *dir)
+{
+    g_autofree char *path = g_build_filename(dir, "ninodes", NULL);
+    g_autofree char *log = g_build_filename(dir, "asked.log", NULL), *text = NULL;
+    g_autofree char *script =
+        g_strdup_printf("#!/bin/sh\nmkdir %s/alone || echo two >>%s\necho $6 >>%s\n"
+                        "sleep 0.1\nrmdir %s/alone\necho '; vgprs 1'\n",
+                        dir, log, log, dir);
+    GString *all[20];
+    g_autoptr(GCancellable) kept = g_cancellable_new();
+    CHECK(g_file_set_contents(path, script, -1, NULL) && !g_chmod(path, 0755));
+    for (int i = 0; i < 20; i++) { // 0, 5, 10, 15 and the last ones are kept
+        const gboolean is_kept = i % 5 == 0 || i > 17;
+        g_autoptr(GCancellable) own = g_cancellable_new();
+        nino_kernel_told told = { .call = "c" };
+        g_snprintf(told.program, sizeof(told.program), "p%d", i > 17 ? 15 : i);
+        all[i] = g_string_new(NULL);
+        nino_kernel_figures_ask("gemm", &told, NULL, is_kept ? kept : own, take_fact, all[i]);
+        if (!is_kept)
+            g_cancellable_cancel(own);
+    }
+    WAIT_FOR(all[19]->len);
+    for (int i = 0; i < 20; i++) {
+        CHECK(i % 5 == 0 || i > 17 ? strstr(all[i]->str, "Vector registers=1\n") != NULL
+                                   : !all[i]->len);
+        g_string_free(all[i], TRUE);
+    }
+    CHECK(g_file_get_contents(log, &text, NULL, NULL));
+    CHECK_STR(text, "p0\np5\np10\np15\n");
+}
+
 int main(int argc, char **argv)
 {
     CHECK(argc > 1);
@@ -310,5 +343,6 @@ int main(int argc, char **argv)
     test_roofline(run);
     test_sweep(run, argv[1]);
     test_figures(argv[1]);
+    test_figures_at_once(argv[1]);
     return 0;
 }

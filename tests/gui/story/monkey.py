@@ -5,7 +5,8 @@ usage: monkey.py SEED EVENTS WORK        in a display of its own (tests/gui/lib.
 
 Fails when the app crashes, hangs, ends with an error, holds more memory with nothing open at the end than it did earlier, or
 has lost after a kill a workflow that was changed, or anything of what it had kept. Warnings are found by
-tests/gui/display.sh in the app's log. Of a hang it shows what the app does (with gdb). MONKEY_SAYS=1 prints each event.
+tests/gui/display.sh in the app's log; what was done when is in $SHOTS/events. Of a hang it shows what the app does (with gdb). MONKEY_SAYS=1 prints each event;
+MONKEY_SHOTS=FROM-TO takes a picture after each of those.
 """
 import glob
 import os
@@ -27,6 +28,7 @@ TEXTS = ["ksampler", "load", "a red fox", "0", "-1", "1e309", "18446744073709551
          "e\u0301\u0301\u0301", "<b>&amp;", "%s%n%d", "..", "x" * 300, "a\tb", "'\"\\", "(word:1.2)", "512", "0,5", "*", "[("]
 PALETTE = ["ksampler", "vae", "empty latent", "fit", "kernel", "runs", "theme", "undo", "mute", "advice", "form", "grid", "log"]
 ENV = dict(os.environ, MALLOC_MMAP_THRESHOLD_="65536", MALLOC_TRIM_THRESHOLD_="131072")  # what is freed is given back
+SHOOT = [int(n) for n in os.environ.get("MONKEY_SHOTS", "0-0").split("-")]
 random.seed(SEED)
 
 
@@ -73,11 +75,23 @@ class App:
         return self.call("/window/1", "Describe", action).stdout.startswith("((true")
 
     def rss_mib(self):
+        """None: it has ended."""
+        if self.process.poll() is not None:
+            return None
         with open("/proc/%d/status" % self.process.pid, encoding="ascii") as f:
-            return int(re.search(r"VmRSS:\s+(\d+)", f.read()).group(1)) / 1024
+            found = re.search(r"VmRSS:\s+(\d+)", f.read())
+        return int(found.group(1)) / 1024 if found else None
 
-    def rest_mib(self):
-        """What it holds with nothing open: the least of some moments, as what was closed goes little by little."""
+    def rest_mib(self, after):
+        """What it holds with nothing open. The last event may have told it to end, which it does a moment later."""
+        rest = self.least_mib()
+        if rest is None:
+            self.check(after)
+            rest = self.least_mib()
+        return rest if rest is not None else fail("it ends again and again")
+
+    def least_mib(self):
+        """The least of some moments, as what was closed goes little by little."""
         x("key", "Escape")
         for _ in range(200):
             if not self.can("close-tab"):
@@ -87,9 +101,11 @@ class App:
         else:
             fail("the workflows cannot be closed")
         least, same = self.rss_mib(), 0
-        while same < 10:
+        while least is not None and same < 10:
             time.sleep(0.1)
             now = self.rss_mib()
+            if now is None:
+                return None
             same = 0 if now < least else same + 1
             least = min(least, now)
         self.act("/window/1", "open-path", WORK + "/flow.json")
@@ -118,9 +134,15 @@ def show_stacks():
                        env=dict(os.environ, LD_PRELOAD=""), stderr=subprocess.DEVNULL, timeout=120, check=False)
 
 
+def shoot(name):
+    if shutil.which("import"):
+        subprocess.run(["import", "-window", "root", SHOTS + "/" + name + ".png"], timeout=HANG_S, check=False)
+
+
 def fail(text):
     print("seed %d: %s" % (SEED, text))
     print("\n".join("  " + line for line in did[-25:]), flush=True)
+    shoot("failed")
     show_stacks()
     with open(os.path.join(SHOTS, "app.log"), encoding="utf-8", errors="replace") as f:
         print("".join(f.readlines()[-20:]))
@@ -140,16 +162,26 @@ def wait_for(condition, text, seconds=30):
 
 
 did = []
+EVENTS_LOG = open(os.path.join(SHOTS, "events"), "w", encoding="utf-8", buffering=1)  # by the clock of the app's log
+
+
+def note(text):
+    did.append(text)
+    now = time.time()
+    EVENTS_LOG.write("%s.%03d event %d: %s\n" % (time.strftime("%H:%M:%S", time.gmtime(now)), now % 1 * 1000, len(did), text))
 
 
 def x(*args):
-    did.append(" ".join(args)[:100])
+    note(" ".join(args)[:100])
     if os.environ.get("MONKEY_SAYS"):
         print(len(did), did[-1], flush=True)
     try:
         subprocess.run(["xdotool", *args], check=False, stderr=subprocess.DEVNULL, timeout=HANG_S)
     except subprocess.TimeoutExpired:
         fail("xdotool does not end (the app %s): %s" % ("answers" if app.answers() else "does not answer", did[-1]))
+    if SHOOT[0] <= len(did) <= SHOOT[1]:
+        app.answers()
+        shoot("%d" % len(did))
     if os.environ.get("MONKEY_SAYS"):
         app.answers()
         app.show_log()
@@ -217,13 +249,15 @@ def resize():
 
 
 def theme():
-    did.append("theme")
-    app.act("", "theme", random.choice(["light", "dark", "contrast", "system"]))
+    name = random.choice(["light", "dark", "contrast", "system"])
+    note("theme " + name)
+    app.act("", "theme", name)
 
 
 def perspective():
-    did.append("perspective")
-    app.act("/window/1", "perspective", random.choice(["compose", "profile"]))
+    name = random.choice(["compose", "profile"])
+    note("perspective " + name)
+    app.act("/window/1", "perspective", name)
 
 
 def bring_back():
@@ -255,8 +289,21 @@ def changed_and_kept(mark):
     return any(mark.encode() in text for text in kept())
 
 
+def autosave_seconds():
+    """After which a change is kept: the preference, which an event may have set."""
+    for path in glob.glob(os.environ["XDG_CONFIG_HOME"] + "/ninodes/studio*"):
+        with open(path, encoding="utf-8", errors="replace") as f:
+            found = re.search(r"^autosave=(\d+)", f.read(), re.M)
+        if found:
+            return int(found.group(1))
+    return 3
+
+
 def check_recovery():
     """A workflow that nobody has touched yet is changed; then the app is killed."""
+    if autosave_seconds() > 30:
+        print("part skipped: a change is kept after %d s now" % autosave_seconds())
+        return
     mark = "monkey_was_here_%d" % app.starts
     path = "%s/%s.json" % (WORK, mark)
     with open(path, "wb") as f:
@@ -264,7 +311,7 @@ def check_recovery():
     x("key", "Escape")
     app.act("/window/1", "open-path", path)
     app.act("/window/1", "set", "4.filename_prefix=" + mark)
-    wait_for(lambda: changed_and_kept(mark), "a change is not kept")
+    wait_for(lambda: changed_and_kept(mark), "a change is not kept", 30 + autosave_seconds())
     before = kept()
     app.process.send_signal(signal.SIGKILL)
     app.process.wait()
@@ -300,7 +347,8 @@ for i in range(EVENTS):
     if i == part - 1:
         check_recovery()
     if i in (2 * part - 1, EVENTS - 1):
-        held.append((app.starts, app.rest_mib()))
+        rest = app.rest_mib(i)
+        held.append((app.starts, rest))
 print("%d starts, with nothing open %s MiB after two thirds and at the end" % (app.starts, ", ".join("%.0f" % m for _, m in held)))
 (began, before), (ended, after) = held[0], held[-1]
 if began == ended and after - before > GROWTH_MIB:
