@@ -1,6 +1,5 @@
 # Debian packages: built twice, in different folders of a clean Debian 12, equal to the bit and without a complaint of lintian; then
 # installed in another one, used as data/deb/tests say, and removed without a trace.
-# alone: it compiles everything twice on all processors.
 . tests/cli/common
 [ -n "${NINODES_TEST_LONG-}" ] || { echo "skip: two builds in a chroot; the long check runs it"; exit 77; }
 [ "$(id -u)" = 0 ] || { echo "skip: a chroot needs root"; exit 77; }

@@ -86,8 +86,6 @@ int main(int argc, char **argv)
     flows_prepare();
     nino_device_info one;
     const char *device = nino_devices(&one, 1) && strcmp(one.selector, "ref") != 0 ? "cl" : "ref";
-    if (is_long)
-        flows_keep_programs(device);
     oom.wide = 1;
     for (int i = 0; i < (is_long ? FLOWS : 1); i++)
         if (argc < 2 || !strcmp(argv[1], flow_names[i]))

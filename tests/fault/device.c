@@ -3,6 +3,8 @@
 // with the bits of a run without faults or with an error that names the node and what failed,
 // leaves no object of OpenCL, no descriptor and no thread, and the next run has the same bits. An
 // argument names the one workflow to try.
+#include "cl/runtime.h"
+#include "core/run/context.h"
 #include "tests/fault/flows.h"
 #include "tests/fault/tool/cl_layer.h"
 
@@ -39,6 +41,49 @@ static int count_in(const char *folder)
         n++;
     closedir(d);
     return n;
+}
+
+// A cache of our own in which the programs of the workflows are binaries, as after anybody's first runs: a run
+// that has to ask the driver's compiler for each takes four times as long.
+static void keep_programs(void)
+{
+    char cmd[9000], caches[4096];
+    CHECK(nino_cache_dir(NULL, caches, sizeof(caches)));
+    snprintf(cmd, sizeof(cmd),
+             "umask 077 && mkdir -p %s/kept/kernels && "
+             "find '%s/kernels' -size +1k -exec cp -a -t %s/kept/kernels {} +",
+             flow_temp(), caches, flow_temp());
+    nino_ctx *ctx = flows_open("cl", 0, &err);
+    CHECK_OK(ctx ? NINO_OK : err.code, err);
+    nino_backend *be = nino_ctx_backend(ctx);
+    for (int i = 0; i < FLOWS; i++) {
+        nino_graph *g = flows_graph(i, &err);
+        nino_plan p = { .fits = false };
+        CHECK(g);
+        CHECK_OK(nino_graph_plan(ctx, g, NULL, flows_options(), &p, &err), err);
+        for (size_t k = 0; k < p.n_programs; k++) {
+            const nino_plan_program *one = &p.programs[k];
+            if (nino_cl_program_near((nino_cl *) be, one->file, one->options) == NINO_CL_HERE)
+                continue;
+            CHECK_OK(nino_cl_program_compile(be, one, &err), err);
+            nino_cl_program_compile(be, one, &err); // keeps it, if no other process is at that
+        }
+        nino_plan_release(&p);
+        nino_graph_destroy(&g);
+    }
+    nino_ctx_destroy(&ctx);
+    CHECK(system(cmd) == 0);
+}
+
+// As keep_programs() has left it: a binary that could not be loaded is compiled anew.
+static void restore_programs(void)
+{
+    static char cache[200];
+    char cmd[700];
+    snprintf(cache, sizeof(cache), "%s/cache", flow_temp());
+    snprintf(cmd, sizeof(cmd), "rm -rf %s && cp -a %s/kept %s", cache, flow_temp(), cache);
+    CHECK(system(cmd) == 0);
+    flows_cache = cache;
 }
 
 // ---- one run with a fault ----------------------------------------------------------------------
@@ -131,14 +176,29 @@ static result run_case(const flow_case *c, uint64_t mem_limit)
 // ---- what is tried ------------------------------------------------------------------------------
 
 static const char *const calls[] = {
-    "clCreateContext",      "clCreateCommandQueue",      "clCreateBuffer",
-    "clCreateSubBuffer",    "clCreateProgramWithSource", "clCreateProgramWithBinary",
-    "clBuildProgram",       "clGetProgramInfo",          "clCreateKernel",
-    "clSetKernelArg",       "clGetKernelWorkGroupInfo",  "clEnqueueNDRangeKernel",
-    "clEnqueueWriteBuffer", "clEnqueueReadBuffer",       "clEnqueueFillBuffer",
-    "clEnqueueMapBuffer",   "clEnqueueUnmapMemObject",   "clEnqueueMarkerWithWaitList",
-    "clWaitForEvents",      "clGetEventProfilingInfo",   "clFlush",
-    "clGetDeviceInfo",      "clGetKernelInfo",
+    "clCreateContext",
+    "clCreateCommandQueue",
+    "clCreateBuffer",
+    "clCreateSubBuffer",
+    "clCreateProgramWithSource",
+    "clGetProgramInfo",
+    "clCreateKernel",
+    "clSetKernelArg",
+    "clGetKernelWorkGroupInfo",
+    "clEnqueueNDRangeKernel",
+    "clEnqueueWriteBuffer",
+    "clEnqueueReadBuffer",
+    "clEnqueueFillBuffer",
+    "clEnqueueMapBuffer",
+    "clEnqueueUnmapMemObject",
+    "clEnqueueMarkerWithWaitList",
+    "clWaitForEvents",
+    "clGetEventProfilingInfo",
+    "clFlush",
+    "clGetDeviceInfo",
+    "clGetKernelInfo",
+    "clCreateProgramWithBinary", // binaries that it refused, or that were not built, are not kept
+    "clBuildProgram",
 };
 enum { CALLS = sizeof(calls) / sizeof(calls[0]) };
 
@@ -274,8 +334,8 @@ static void sweep(int flow)
     run_case(&c, 0);
     c.files = count_in("/proc/self/fd");
     c.threads = count_in("/proc/self/task");
-    sweep_calls(&c);
     sweep_memory(&c);
+    sweep_calls(&c);
     sweep_fences(&c);
     printf("  %s: %ld faults: %ld times the same bits, %ld times a clean error\n", flow_names[flow],
            n_same + n_refused - same - refused, n_same - same, n_refused - refused);
@@ -312,9 +372,11 @@ int main(int argc, char **argv)
         return run_fenced(argv);
     flows_prepare();
     if (is_long)
-        flows_keep_programs("cl");
+        keep_programs();
     for (int i = 0; i < (is_long ? FLOWS : 1); i++) {
-        flows_cache = is_long && !i ? sources : NULL; // the first one has its programs from their sources
+        flows_cache = is_long ? sources : NULL; // the first one has its programs from their sources
+        if (is_long && i)
+            restore_programs();
         if (argc < 2 || !strcmp(argv[1], flow_names[i]))
             sweep(i);
     }

@@ -4,8 +4,6 @@
 #pragma once
 #include "core/base/file.h"
 #include "core/base/hash.h"
-#include "core/op/backend.h"
-#include "core/run/context.h"
 #include "tests/figure.h"
 #include "tests/flow.h"
 
@@ -28,16 +26,11 @@ static inline void flows_prepare(void)
     CHECK(system(cmd) == 0);
 }
 
-// NULL: the one of all programs.
-static const char *flows_cache;
-
-// mem_limit 0: none. NULL and *err: it could not be opened.
-static inline nino_ctx *flows_open(const char *device, uint64_t mem_limit, nino_error *err)
+static inline const nino_job_options *flows_options(void)
 {
     static char output[512];
-    const char *roots[] = { "data/demo/models", "tests/data/models", flow_models(), NULL };
-    snprintf(output, sizeof(output), "%s/output", flow_temp());
-    const nino_job_options o = {
+    static const char *roots[] = { "data/demo/models", "tests/data/models", NULL, NULL };
+    static nino_job_options o = {
         NINO_JOB_OPTIONS_INIT,
         .models = roots,
         .input_dir = "tests/data/e2e_2026/input",
@@ -46,8 +39,21 @@ static inline nino_ctx *flows_open(const char *device, uint64_t mem_limit, nino_
         .is_anew = true,
         .precision = NINO_PRECISION_F32 // 16-bit storage is chosen by what is known of the device, which other runs may change
     };
-    const nino_ctx_params p = { NINO_CTX_PARAMS_INIT, .device = device, .mem_limit = mem_limit,
-                                .cache_dir = flows_cache, .state_dir = "", .job = &o };
+    roots[2] = flow_models();
+    snprintf(output, sizeof(output), "%s/output", flow_temp());
+    return &o;
+}
+
+// NULL: the cache of all programs.
+static const char *flows_cache;
+
+// mem_limit 0: none. NULL and *err: it could not be opened.
+static inline nino_ctx *flows_open(const char *device, uint64_t mem_limit, nino_error *err)
+{
+    const nino_ctx_params p = {
+        NINO_CTX_PARAMS_INIT,     .device = device, .mem_limit = mem_limit,
+        .cache_dir = flows_cache, .state_dir = "",  .job = flows_options()
+    };
     return nino_ctx_create(&p, err);
 }
 
@@ -61,28 +67,6 @@ static inline nino_graph *flows_graph(int i, nino_error *err)
         g = nino_graph_load(json, n, flow_names[i], err);
     free(json);
     return g;
-}
-
-// Their programs are in the cache as binaries from now on, as after anybody's first runs: a context that
-// has to ask the driver's compiler for each spends half of a run on it.
-static inline void flows_keep_programs(const char *device)
-{
-    nino_error err = { 0 };
-    nino_ctx *ctx = flows_open(device, 0, &err);
-    CHECK_OK(ctx ? NINO_OK : err.code, err);
-    nino_backend *be = nino_ctx_backend(ctx);
-    for (int i = 0; i < FLOWS && be->impl->compile; i++) {
-        nino_graph *g = flows_graph(i, &err);
-        nino_plan p = { .fits = false };
-        CHECK(g);
-        CHECK_OK(nino_graph_plan(ctx, g, NULL, NULL, &p, &err), err);
-        for (size_t k = 0; k < p.n_programs; k++)
-            for (int times = 0; times < 2; times++) // builds it, then keeps it; another process may be at that
-                be->impl->compile(be, &p.programs[k], &err);
-        nino_plan_release(&p);
-        nino_graph_destroy(&g);
-    }
-    nino_ctx_destroy(&ctx);
 }
 
 // Of the file's bytes, and takes the file away.
