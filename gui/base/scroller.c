@@ -18,6 +18,14 @@ static gboolean acts(guint key, GdkModifierType with, GtkWidget *on)
     }
 }
 
+// Some of it is.
+static gboolean is_between(const graphene_rect_t *r, double x, double width, double y,
+                           double height)
+{
+    return r->origin.x + r->size.width > x && r->origin.x < x + width &&
+           r->origin.y + r->size.height > y && r->origin.y < y + height;
+}
+
 // The wheel may have moved what has the focus out of sight, and a key still goes there: it is brought back. One
 // that would act, or open a menu beyond the screen, does nothing else then: nobody has seen on what.
 static gboolean on_page_key(GtkEventControllerKey *keys, guint key, guint code,
@@ -30,18 +38,19 @@ static gboolean on_page_key(GtkEventControllerKey *keys, guint key, guint code,
     GtkWidget *view = gtk_scrolled_window_get_child(scroll);
     GtkWidget *page = gtk_viewport_get_child(GTK_VIEWPORT(view));
     GtkWidget *focus = gtk_root_get_focus(gtk_widget_get_root(view));
-    graphene_rect_t seen, at; // seen as it was drawn last: the bars may be further on
+    GtkAdjustment *down = gtk_scrolled_window_get_vadjustment(scroll);
+    GtkAdjustment *across = gtk_scrolled_window_get_hadjustment(scroll);
+    graphene_rect_t seen, at; // as it was drawn last, and for the bars, which may be further on
     if (!focus || !page || !gtk_widget_is_ancestor(focus, page) ||
         !gtk_widget_compute_bounds(focus, view, &seen) ||
         !gtk_widget_compute_bounds(focus, page, &at))
         return FALSE;
-    if (seen.origin.y + seen.size.height > 0 && seen.origin.y < gtk_widget_get_height(view) &&
-        seen.origin.x + seen.size.width > 0 && seen.origin.x < gtk_widget_get_width(view))
+    if (is_between(&seen, 0, gtk_widget_get_width(view), 0, gtk_widget_get_height(view)) &&
+        is_between(&at, gtk_adjustment_get_value(across), gtk_adjustment_get_page_size(across),
+                   gtk_adjustment_get_value(down), gtk_adjustment_get_page_size(down)))
         return FALSE;
-    gtk_adjustment_clamp_page(gtk_scrolled_window_get_vadjustment(scroll), at.origin.y,
-                              at.origin.y + at.size.height);
-    gtk_adjustment_clamp_page(gtk_scrolled_window_get_hadjustment(scroll), at.origin.x,
-                              at.origin.x + at.size.width);
+    gtk_adjustment_clamp_page(down, at.origin.y, at.origin.y + at.size.height);
+    gtk_adjustment_clamp_page(across, at.origin.x, at.origin.x + at.size.width);
     return acts(key, with, focus);
 }
 

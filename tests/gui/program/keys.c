@@ -245,6 +245,8 @@ static void test_scrolled(void)
     spin_loop(100);
     type("g Return"); // at once
     CHECK(gtk_adjustment_get_value(at) < 50 && !gtk_widget_get_mapped(menu));
+    type("Page_Down Page_Down Return"); // the page is not drawn in between
+    CHECK(gtk_adjustment_get_value(at) < 50 && !gtk_widget_get_mapped(menu));
     type("Return");
     WAIT_FOR(gtk_widget_get_mapped(menu));
     type("Escape");
