@@ -5,19 +5,12 @@
 
 enum { KEPT_S = 60 };
 
-static gboolean on_kept(gpointer dialog)
-{
-    (void) dialog;
-    return G_SOURCE_REMOVE;
-}
-
 // GTK 4.8's chooser does not end what it has begun: the folder that it was reading, or looked at again, tells its
 // widget when it is done, and ends the process where that is gone.
 static void on_visible(GtkNativeDialog *dialog)
 {
     if (!gtk_native_dialog_get_visible(dialog))
-        g_timeout_add_seconds_full(G_PRIORITY_LOW, KEPT_S, on_kept, g_object_ref(dialog),
-                                   g_object_unref);
+        g_timeout_add_once(KEPT_S * 1000, g_object_unref, g_object_ref(dialog));
 }
 
 GtkFileChooserNative *nino_chooser_new(const char *title, GtkWindow *parent,

@@ -74,8 +74,8 @@ static void on_figures(GObject *child, GAsyncResult *result, gpointer unused)
     const char *text = error ? error->message : out && *out ? out : said ? said : "";
     g_autofree char *head = g_strndup(text, MIN(strlen(text), HEAD));
     Asked *a = g_steal_pointer(&running), *next;
-    g_hash_table_replace(answers, g_strdup(a->key),
-                         g_strdup(head)); // also what nobody wants any more
+    // Also of what nobody wants any more.
+    g_hash_table_replace(answers, g_strdup(a->key), g_strdup(head));
     if (!g_cancellable_is_cancelled(a->cancellable))
         figures_tell(head, a->fn, a->user);
     asked_free(a);

@@ -5,8 +5,8 @@ usage: monkey.py SEED EVENTS WORK        in a display of its own (tests/gui/lib.
 
 Fails when the app crashes, hangs, ends with an error, holds more memory with nothing open at the end than it did earlier, or
 has lost after a kill a workflow that was changed, or anything of what it had kept. Warnings are found by
-tests/gui/display.sh in the app's log; what was done when is in $SHOTS/events. Of a hang it shows what the app does (with gdb). MONKEY_SAYS=1 prints each event;
-MONKEY_SHOTS=FROM-TO takes a picture after each of those.
+tests/gui/display.sh in the app's log; what was done when is in $SHOTS/events. Of a hang it shows what the app
+does (with gdb). MONKEY_SAYS=1 prints each event; MONKEY_SHOTS=FROM-TO takes a picture after each of those.
 """
 import glob
 import os
